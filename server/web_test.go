@@ -96,7 +96,9 @@ func askEarly(t *testing.T, base, path string) {
 			t.Errorf("GET %s: %d %s", path, res.StatusCode, body)
 		}
 	case res.StatusCode == http.StatusServiceUnavailable && strings.HasPrefix(path, "/api/"):
-		if json.Unmarshal(body, &refusal) != nil || refusal.Error == nil || refusal.Error.Code != client.CodeUnavailable || res.Header.Get("Retry-After") == "" {
+		isMeanwhile := json.Unmarshal(body, &refusal) == nil && refusal.Error != nil && // a node stands by before the first one leads
+			(refusal.Error.Code == client.CodeUnavailable || refusal.Error.Code == client.CodeNotLeader)
+		if !isMeanwhile || res.Header.Get("Retry-After") == "" {
 			t.Errorf("GET %s: %d %v %s", path, res.StatusCode, res.Header, body)
 		}
 	}
