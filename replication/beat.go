@@ -117,7 +117,12 @@ func (n *Node) hearBeat(m *inbox.Request) {
 		n.twin.meet(b)
 		return
 	}
-	n.peers.heard(b, n.opts.Boot())
+	if n.peers.heard(b, n.opts.Boot()) {
+		select {
+		case n.newReaders <- struct{}{}:
+		default: // there is an entry
+		}
+	}
 	if b.Role == RoleLeader {
 		n.noteWanted.Store(b.Notes)
 	}

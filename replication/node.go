@@ -39,6 +39,7 @@ type Node struct {
 	challenger challenger
 	trimmer    *trimmer
 	peers      peers
+	newReaders chan struct{} // has an entry when a beat told something new of a reader
 	offers     *offers
 	subs       []*nats.Subscription
 
@@ -103,7 +104,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	}
 	name := StreamName(opts.Prefix, opts.Shard)
 	n := &Node{
-		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), role: RoleStandby, warned: make(map[string]time.Time),
+		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: RoleStandby, warned: make(map[string]time.Time),
 		stream: &jetStream{
 			seat: seat{name: name}, js: js, subject: subjectsOf(opts).log(),
 			config: streamConfig(name, subjectsOf(opts).log(), opts.Replicas, opts.StreamBytesMax),

@@ -25,16 +25,30 @@ func newPeers(own string) peers {
 	return peers{byName: make(map[string]peer), left: make(map[string]bool), readers: newReaders(own)}
 }
 
-// heard records a beat. New names beyond peersMost are ignored.
-func (p *peers) heard(b beat, now time.Duration) {
+// heard records a beat, and reports whether it tells something new of the rows that the node reads. If the table is full,
+// the node that is silent for the longest time gives way; while none is silent, new names are ignored.
+func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.readers.heard(b, now)
-	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost {
-		return
+	isNews = p.readers.heard(b, now)
+	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost && !p.makeRoom(now) {
+		return isNews
 	}
 	p.byName[b.Node] = peer{b, now, time.Until(b.Time.Time())}
 	delete(p.left, b.Node)
+	return isNews
+}
+
+// makeRoom removes the node that is silent for the longest time, and reports whether one was silent.
+func (p *peers) makeRoom(now time.Duration) bool {
+	longest := ""
+	for name, b := range p.byName {
+		if now-b.seen >= beatFresh && (longest == "" || b.seen < p.byName[longest].seen) {
+			longest = name
+		}
+	}
+	delete(p.byName, longest)
+	return longest != ""
 }
 
 // leaves records that a node has announced its end.

@@ -34,15 +34,18 @@ type reader struct {
 
 func newReaders(own string) readers { return readers{own: own, byName: make(map[string]reader)} }
 
-// heard records the sender of a beat. If the table is full, those stay that read the oldest rows, because they decide.
-func (r *readers) heard(b beat, now time.Duration) {
+// heard records the sender of a beat, and reports whether a leader may have to note it. If the table is full, those stay
+// that read the oldest rows, because they decide.
+func (r *readers) heard(b beat, now time.Duration) (isNews bool) {
 	if b.Node == r.own {
-		return
+		return false
 	}
-	if _, known := r.byName[b.Node]; !known && len(r.byName) >= peersMost && !r.makeRoom(b.reads(), now) {
-		return
+	old, known := r.byName[b.Node]
+	if !known && len(r.byName) >= peersMost && !r.makeRoom(b.reads(), now) {
+		return false
 	}
 	r.byName[b.Node] = reader{b.reads(), b.Release, now}
+	return !known || old.rows != b.reads() || old.seen < r.since
 }
 
 // makeRoom removes a node that was silent for beatKept, else one that reads newer rows than rows. It reports whether
@@ -141,6 +144,9 @@ func (n *Node) Older(noted map[string]byte) (older []Reader) {
 	}
 	return older
 }
+
+// NewReaders returns a channel that has an entry when a beat may have changed what [Node.Unnoted] returns.
+func (n *Node) NewReaders() <-chan struct{} { return n.newReaders }
 
 // unnotedMost bounds the changes that one call of Unnoted returns, so that beats with forged names cause few commits.
 const unnotedMost = 8

@@ -118,6 +118,22 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 }
 
+// TestSilentNamesGiveWay: forged names do not keep a node from being known for longer than they seem to be there.
+func TestSilentNamesGiveWay(t *testing.T) {
+	p := newPeers("own")
+	for i := range 2 * peersMost {
+		p.heard(beat{Node: fmt.Sprint("forged", i)}, time.Hour)
+	}
+	p.heard(beat{Node: "leader", Role: RoleLeader}, time.Hour+beatFresh/2)
+	if _, known := p.leader(time.Hour + beatFresh/2); known {
+		t.Error("a name gave way although it was not silent")
+	}
+	p.heard(beat{Node: "leader", Role: RoleLeader}, time.Hour+beatFresh)
+	if _, known := p.leader(time.Hour + beatFresh); !known {
+		t.Error("the leader is not known although the forged names are silent")
+	}
+}
+
 // TestBeatsWithBadNames: a beat whose node has an impossible name changes nothing, so it reaches no file either.
 func TestBeatsWithBadNames(t *testing.T) {
 	n := &Node{opts: Options{Node: "own", Boot: func() time.Duration { return time.Hour }}, id: testCluster, peers: newPeers("own")}
