@@ -35,7 +35,7 @@ func (k *Keeper) Sees(w Who, tenant string, as Role) bool {
 }
 
 // AuthorizeStatus decides whether a caller may read the status of the node by itself, which tells how much of everything
-// there is, and nothing of what it is. Every role permits that, in whatever tenant.
+// there is, and nothing of what it is. Every role in a tenant permits that.
 func (k *Keeper) AuthorizeStatus(w Who) error {
 	if k == nil || w.Tenant != "" || w.Principal.hasRole() {
 		return nil

@@ -31,8 +31,8 @@ func (p *Principal) MayReadMetrics() bool {
 	return p != nil && (p.isMetrics || p.roles[AnyTenant] >= Viewer)
 }
 
-// hasRole reports whether the principal may do anything at all. It is false for nil.
-func (p *Principal) hasRole() bool { return p != nil && (p.isMetrics || len(p.roles) > 0) }
+// hasRole reports whether the principal has a role in some tenant. It is false for nil.
+func (p *Principal) hasRole() bool { return p != nil && len(p.roles) > 0 }
 
 // grant adds a role.
 func (p *Principal) grant(tenant string, r Role) {

@@ -198,7 +198,7 @@ func TestRightsOfPaths(t *testing.T) {
 	g := startGuarded(t)
 	for path, may := range map[string]string{
 		"/healthz": "all", "/readyz": "all", "/api/v1/openapi.json": "all", "/metrics": "metrics cluster",
-		"/api/v1/status": "metrics stranger viewer operator admin cluster", "/": "metrics stranger viewer operator admin cluster",
+		"/api/v1/status": "stranger viewer operator admin cluster", "/": "stranger viewer operator admin cluster",
 		"/live?page=/": "",
 	} {
 		for _, caller := range callers {
