@@ -127,7 +127,8 @@ func (n *Node) renew(ctx context.Context) error {
 // was made anew looks the same, and only a holder that may launch knows that no other has led meanwhile.
 func (r *leadership) judge(v leaseValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
-	switch older := revision < r.revision && !v.after(r.value); {
+	isAnew := empty && r.revision == 0 // as when this holder wrote its lease into a new bucket; that write may be stored
+	switch older := isAnew || revision < r.revision && !v.after(r.value); {
 	case empty && trusted: // made anew, or damaged by a foreign program: this node writes its lease again
 		return nil
 	case older && lasts:

@@ -158,6 +158,11 @@ func TestJudgeOfReads(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
+	// It has written its lease into a bucket made anew, has no answer, and reads the bucket as it was before.
+	r := leadership{value: own, revision: 0}
+	if got := r.judge(leaseValue{}, 0, false, true); !errors.Is(got, errStale) {
+		t.Errorf("none in a bucket to which it has written: %v, want errStale", got)
+	}
 }
 
 // The holder stops before another node may begin, however late that node saw the renewal and however fast its
