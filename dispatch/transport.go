@@ -17,9 +17,9 @@ const (
 	http2PingAfter      = 15 * time.Second // silence after which a connection is probed, and the wait for the answer
 )
 
-// newTransport returns a transport of http targets that share a reach and a client certificate; nil is none. It dials each target itself, with the guard's
-// check, and never through a proxy, even if the environment names one: a proxy would dial addresses that
-// the guard cannot check.
+// newTransport returns a transport of http targets that share a reach and a client certificate; nil is none. It
+// dials each target itself, with the guard's check, and never through a proxy, even if the environment names
+// one: a proxy would dial addresses that the guard cannot check.
 func newTransport(o Options, reach job.Reach, own *tls.Certificate) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: newGuard(o, reach).control}
 	t := &http.Transport{

@@ -42,9 +42,10 @@ type Options struct {
 	// concurrent use. Nil means always.
 	Trust func() time.Duration
 	// RowsMax returns the highest version of rows that every node of the cluster can read, and the name of a node
-	// that can read no higher one. noted is what NoteReader has noted; it must not be changed. A definition that needs a higher version is refused, and ids begin to carry slots
-	// only once all nodes read [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe
-	// for concurrent use. Nil means the version that this build reads.
+	// that can read no higher one. noted is what NoteReader has noted; it must not be changed. A definition that
+	// needs a higher version is refused, and ids begin to carry slots only once all nodes read
+	// [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe for concurrent use. Nil
+	// means the version that this build reads.
 	RowsMax func(noted map[string]byte) (version byte, node string)
 	// Secret returns the value of a secret that a definition names, so that it can be masked in the texts of workers.
 	// It is safe for concurrent use. Nil means that there are no secrets.

@@ -40,7 +40,8 @@ func (c *Core) Reading() Reading {
 	return Reading{
 		Epoch: c.epoch, FenceMin: c.fenceMin,
 		Jobs: c.rows.count, JobsBy: c.rows.byState, Armed: c.Armed(), Live: len(c.live), Counts: c.counts,
-		Reporting: c.watches.used, Notices: c.outbox, Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(), RowsVersion: c.rowsVersion, Readers: c.readers,
+		Reporting: c.watches.used, Notices: c.outbox, Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(),
+		RowsVersion: c.rowsVersion, Readers: c.readers,
 		Undecided: c.undecided(), Awaited: c.watches.awaitedSince(),
 	}
 }
