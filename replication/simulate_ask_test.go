@@ -34,6 +34,17 @@ func (w *world) cut(d time.Duration) {
 	})
 }
 
+// question is a question of a node to the holder of a term, as askOnce asks it: twice, if the first answer permits the
+// first promise.
+type question struct {
+	from, to *simNode
+	life     int    // of from
+	nth      uint64 // number of the question
+	term     uint64 // term of which from knew before it asked
+	promises bool   // the question that is under way has a promise
+	second   bool   // it is the second one
+}
+
 // ask asks the holder of the lease whether it is alive, as askHolders does.
 func (n *simNode) ask() {
 	w := n.world
@@ -47,48 +58,61 @@ func (n *simNode) ask() {
 	}
 	n.asking = true
 	n.asked++
-	life, nth, other := n.life, n.asked, w.nodes[holder[0]-'a']
-	finish := func(r holderReply, err error) { n.heard(life, nth, holder, r, err) }
-	w.after(askTimeout, func() { finish(holderReply{}, context.DeadlineExceeded) })
-	q := n.node.question(&n.asker, holder, term)
+	q := &question{from: n, to: w.nodes[holder[0]-'a'], life: n.life, nth: n.asked, term: term}
+	w.after(askTimeout, func() { q.finish(holderReply{}, context.DeadlineExceeded) })
+	q.send()
+}
+
+// send sends the question. It is lost or late, or the servers report that no process answers.
+func (q *question) send() {
+	n, other, w := q.from, q.to, q.from.world
+	sent := n.node.question(&n.asker, other.name, q.term)
+	q.promises = sent.Promise != 0
 	switch {
 	case !n.linked || w.wayTo(n, other) == silent || other.muted || w.chance(w.plan.asks.requestLost):
 	case !other.alive || !other.linked || w.wayTo(n, other) == reset:
-		w.after(w.between(100*time.Microsecond, 2*time.Millisecond), func() { finish(holderReply{}, nats.ErrNoResponders) })
+		w.after(w.between(100*time.Microsecond, 2*time.Millisecond), func() { q.finish(holderReply{}, nats.ErrNoResponders) })
 	default:
-		otherLife := other.life
-		w.after(w.way(w.plan.asks), func() { other.answer(n, otherLife, q, finish) })
+		life := other.life
+		w.after(w.way(w.plan.asks), func() { other.answer(q, life, sent) })
 	}
 }
 
 // answer answers a question. A process that stands still answers when it goes on.
-func (n *simNode) answer(to *simNode, life int, q holderQuestion, finish func(holderReply, error)) {
+func (n *simNode) answer(q *question, life int, sent holderQuestion) {
 	w := n.world
 	switch {
 	case life != n.life:
 		return
 	case n.pausedUntil > w.now:
-		w.at(n.pausedUntil, func() { n.answer(to, life, q, finish) })
+		w.at(n.pausedUntil, func() { n.answer(q, life, sent) })
 		return
 	}
-	r := n.node.reply(q)
-	if n.linked && to.linked && w.wayTo(n, to) == open && !w.chance(w.plan.asks.answerLost) {
-		w.after(w.way(w.plan.asks), func() { finish(r, nil) })
+	r := n.node.reply(sent)
+	if n.linked && q.from.linked && w.wayTo(n, q.from) == open && !w.chance(w.plan.asks.answerLost) {
+		w.after(w.way(w.plan.asks), func() { q.finish(r, nil) })
 	}
 }
 
-// heard passes on the outcome of a question as soon as the process goes on.
-func (n *simNode) heard(life int, nth uint64, holder string, r holderReply, err error) {
+// finish passes on the outcome of a question as soon as the process goes on, or asks the second time.
+func (q *question) finish(r holderReply, err error) {
+	n := q.from
 	switch {
-	case life != n.life || nth != n.asked || !n.asking:
+	case q.life != n.life || q.nth != n.asked || !n.asking:
 		return
 	case n.pausedUntil > n.world.now:
-		n.world.at(n.pausedUntil, func() { n.heard(life, nth, holder, r, err) })
+		n.world.at(n.pausedUntil, func() { q.finish(r, err) })
+		return
+	}
+	outcome := n.asker.outcome(r, err)
+	if outcome == answered && !q.promises && !q.second && n.asker.stamp != 0 {
+		q.second = true
+		q.send()
 		return
 	}
 	n.asking = false
-	if a := (answer{node: holder, outcome: n.asker.outcome(r, err)}); len(n.answers) < 4 {
-		n.answers = append(n.answers, a)
+	if len(n.answers) < 4 {
+		n.answers = append(n.answers, answer{node: q.to.name, outcome: outcome})
 	}
 }
 

@@ -117,12 +117,18 @@ func (c *checker) taken(n *simNode, v leaseValue, from leaseState, reason string
 	anew := c.plan.mode == lossy && reasonOf(reason) == "none"
 	if r := reasonOf(reason); r != "released" && r != "own" && !anew {
 		for _, other := range c.nodes {
-			if other != n && other.alive && other.launches && other.node.Trust() > 0 {
+			if other != n && other.mayLaunch() {
 				c.fail("trust", "%s takes the lease (%s), and %s may launch for %s more", n.name, reason, other.name, other.node.Trust())
 			}
 		}
 	}
 	c.note("taken by "+n.name+" from "+from.value.Node+": "+reason, v.Term, from.value.Term, from.revision)
+}
+
+// mayLaunch reports whether a node trusts its lease and has something to launch. The leader of a cluster that has no
+// commit yet has no jobs; if its bucket is made anew, a node that never saw the lease may take another one beside it.
+func (n *simNode) mayLaunch() bool {
+	return n.alive && n.launches && n.local.Last().LSN > 0 && n.node.Trust() > 0
 }
 
 // deposed is called when a renewal ends a leadership whose lease would last until an instant of the node's clock:
