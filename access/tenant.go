@@ -1,10 +1,14 @@
 package access
 
-import "go.yaml.in/yaml/v3"
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // Tenant is what the file of rights says of a tenant. The zero value restricts nothing.
 type Tenant struct {
-	Targets Targets
+	Targets job.Targets
 	Quota   Quota
 }
 
