@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -204,4 +205,27 @@ func modelHost(pattern, host string) bool {
 		return len(has) > len(wants) && slices.Equal(has[len(has)-len(wants):], wants)
 	}
 	return slices.Equal(has, wants)
+}
+
+// BenchmarkTargets checks the subject and the host of a launch.
+func BenchmarkTargets(b *testing.B) {
+	for _, patterns := range []int{1, 100, TargetPatternsMax} {
+		b.Run(fmt.Sprintf("patterns=%d", patterns), func(b *testing.B) {
+			allowed := Targets{Subjects: new(SubjectSet), Hosts: new(HostSet)}
+			for i := range patterns {
+				if err := cmp.Or(allowed.Subjects.Add(fmt.Sprintf("billing.*.run%d", i)), allowed.Hosts.Add(fmt.Sprintf("*.h%d.example.com", i))); err != nil {
+					b.Fatal(err)
+				}
+			}
+			subject, host := fmt.Sprintf("billing.eu.run%d", patterns-1), fmt.Sprintf("a.h%d.example.com", patterns-1)
+			rules := Rules{Targets: func(string) Targets { return allowed }}
+			b.ReportAllocs()
+			for b.Loop() {
+				of := rules.TargetsOf("billing")
+				if of.CheckSubject(subject) != nil || of.CheckHost(host) != nil {
+					b.Fatal("refused")
+				}
+			}
+		})
+	}
 }
