@@ -2,13 +2,12 @@ package job
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// TargetPatternsMax is the most patterns that a [SubjectSet] or a [HostSet] has. It bounds the time of a match.
+// TargetPatternsMax is the most patterns that a [SubjectSet] or a [HostSet] has.
 const TargetPatternsMax = 1000
 
 var errTooManyPatterns = fmt.Errorf("has more than %d patterns", TargetPatternsMax)
@@ -16,9 +15,16 @@ var errTooManyPatterns = fmt.Errorf("has more than %d patterns", TargetPatternsM
 // SubjectSet is a set of NATS subjects, written as patterns: * stands for one token, and > at the end for one or more
 // tokens. The zero value is the empty set; a nil set has every subject. It must not be changed after it was passed on.
 type SubjectSet struct {
-	exact    map[string]struct{} // patterns without wildcards
-	byFirst  map[string][]string // patterns with wildcards, by their first token
-	patterns []string            // as they were added
+	root     subjectNode
+	patterns []string // as they were added
+}
+
+// subjectNode stands for the beginnings of patterns up to one of their tokens. So a match takes a look for each token of
+// the subject, however many patterns there are, and more only where patterns with * overlap.
+type subjectNode struct {
+	next map[string]*subjectNode // by the next token, * included
+	ends bool                    // a pattern ends here
+	rest bool                    // a pattern has > here
 }
 
 // Add adds the subjects of a pattern. The error says what would be right.
@@ -30,18 +36,21 @@ func (s *SubjectSet) Add(pattern string) error {
 		return errTooManyPatterns
 	}
 	s.patterns = append(s.patterns, pattern)
-	if isLiteral(pattern) {
-		if s.exact == nil {
-			s.exact = make(map[string]struct{})
+	n := &s.root
+	for token := range strings.SplitSeq(pattern, ".") {
+		if token == ">" {
+			n.rest = true
+			return nil
 		}
-		s.exact[pattern] = struct{}{}
-		return nil
+		if n.next == nil {
+			n.next = make(map[string]*subjectNode)
+		}
+		if n.next[token] == nil {
+			n.next[token] = new(subjectNode)
+		}
+		n = n.next[token]
 	}
-	if s.byFirst == nil {
-		s.byFirst = make(map[string][]string)
-	}
-	first, _, _ := strings.Cut(pattern, ".")
-	s.byFirst[first] = append(s.byFirst[first], pattern)
+	n.ends = true
 	return nil
 }
 
@@ -51,15 +60,17 @@ func (s *SubjectSet) Contains(subject string) bool {
 	if s == nil {
 		return true
 	}
-	if !isLiteral(subject) {
-		return false
-	}
-	if _, ok := s.exact[subject]; ok {
+	return isLiteral(subject) && s.root.has(subject)
+}
+
+// has reports whether the rest of a literal subject continues a pattern to its end.
+func (n *subjectNode) has(subject string) bool {
+	if n.rest {
 		return true
 	}
-	first, _, _ := strings.Cut(subject, ".")
-	for _, begin := range [...]string{first, "*", ">"} {
-		if slices.ContainsFunc(s.byFirst[begin], func(pattern string) bool { return matchesSubject(pattern, subject) }) {
+	token, rest, more := strings.Cut(subject, ".")
+	for _, next := range [...]*subjectNode{n.next[token], n.next["*"]} {
+		if next != nil && (more && next.has(rest) || !more && next.ends) {
 			return true
 		}
 	}
@@ -72,23 +83,6 @@ func (s *SubjectSet) Patterns() []string {
 		return nil
 	}
 	return s.patterns
-}
-
-// matchesSubject reports whether a literal subject has the form of a pattern.
-func matchesSubject(pattern, subject string) bool {
-	for more := true; more; {
-		var want, token string
-		var moreWanted bool
-		want, pattern, moreWanted = strings.Cut(pattern, ".")
-		token, subject, more = strings.Cut(subject, ".")
-		switch {
-		case want == ">":
-			return true
-		case want != "*" && want != token, more != moreWanted:
-			return false
-		}
-	}
-	return true
 }
 
 // isLiteral reports whether each token of a subject stands for itself. A subject that NATS refuses, because a token is
