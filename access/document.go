@@ -107,6 +107,19 @@ func text(to *string, what string) func(*yaml.Node) error {
 	}
 }
 
+// texts returns what reads a list of texts.
+func texts(what string, add func(n *yaml.Node, text string) error) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		return eachItem(n, what, func(item *yaml.Node) error {
+			var one string
+			if err := text(&one, "an item of "+what)(item); err != nil {
+				return err
+			}
+			return add(item, one)
+		})
+	}
+}
+
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // kindOf names the kind of a node in errors. An alias is refused like any wrong kind: a file of rights says each thing

@@ -68,10 +68,11 @@ func (t *Table) readTenants(n *yaml.Node) error {
 		if job.ValidateTenant(name.Value) != nil {
 			return wrong(name, "%q is no name of a tenant; want 1 to %d letters, digits, - and _", apierr.Clip(name.Value), job.TenantBytesMax)
 		}
-		if t.tenants[name.Value] = true; len(t.tenants) > TenantsMax {
+		tenant := new(Tenant)
+		if t.tenants[name.Value] = tenant; len(t.tenants) > TenantsMax {
 			return wrong(name, "the file has more than %d tenants", TenantsMax)
 		}
-		return readMapping(value, "tenant "+name.Value, later("targets"), later("quota"))
+		return readTenant(tenant, "tenant "+name.Value)(value)
 	})
 }
 
@@ -128,7 +129,7 @@ func (t *Table) readGrant(n *yaml.Node, p *Principal) error {
 		return wrong(n, "the role metrics belongs to no tenant; leave the tenant %q out", apierr.Clip(tenant))
 	case role != Metrics && tenant == "":
 		return wrong(n, "a grant of the role %s names no tenant; want a tenant, or \"*\" for all", name)
-	case role != Metrics && tenant != AnyTenant && !t.tenants[tenant]:
+	case role != Metrics && tenant != AnyTenant && t.tenants[tenant] == nil:
 		return wrong(n, "a grant names the tenant %q, which tenants does not list; list it, or want \"*\" for all", apierr.Clip(tenant))
 	}
 	p.grant(tenant, role)

@@ -54,6 +54,15 @@ func (k *Keeper) Table() *Table {
 	return k.table.Load()
 }
 
+// Tenant returns what the file in force says of a tenant; the zero value, which restricts nothing, for one that it does
+// not list, and for a nil Keeper. The result must not be changed.
+func (k *Keeper) Tenant(name string) Tenant {
+	if k == nil {
+		return Tenant{}
+	}
+	return k.Table().Tenant(name)
+}
+
 // Known returns a caller whom another node of the cluster has recognized, as the principal of a name, by some means. The
 // rights are those of this node's file; the zero value is returned if it has no such principal, and for a nil Keeper.
 func (k *Keeper) Known(principal, means string) Who {

@@ -6,7 +6,7 @@ import (
 
 // Table is a file of rights that was read and found right. It does not change, and is safe for concurrent use.
 type Table struct {
-	tenants map[string]bool // those that grants may name
+	tenants map[string]*Tenant // those that grants may name
 	byName  map[string]*Principal
 	byToken map[[sha256.Size]byte]*Principal
 	byNKey  map[string]*Principal
@@ -14,7 +14,7 @@ type Table struct {
 
 func newTable() *Table {
 	return &Table{
-		tenants: map[string]bool{tenantDefault: true}, byName: make(map[string]*Principal),
+		tenants: map[string]*Tenant{tenantDefault: {}}, byName: make(map[string]*Principal),
 		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal),
 	}
 }
@@ -66,6 +66,15 @@ func whoIs(p *Principal, means string) Who {
 
 // Principal returns the principal of a name; nil if there is none.
 func (t *Table) Principal(name string) *Principal { return t.byName[name] }
+
+// Tenant returns what the file says of a tenant; the zero value, which restricts nothing, for one that it does not list.
+// The result must not be changed.
+func (t *Table) Tenant(name string) Tenant {
+	if one := t.tenants[name]; one != nil {
+		return *one
+	}
+	return Tenant{}
+}
 
 // Tenants returns the number of tenants, with the default one.
 func (t *Table) Tenants() int { return len(t.tenants) }

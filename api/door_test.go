@@ -27,9 +27,9 @@ func TestOneDoor(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{"recover", "v.serve", "x.carryOut"} {
-		if got := places[what]; len(got) != 1 || got[0] != "executor.go" {
-			t.Errorf("%s is called in %v; want executor.go alone, once", what, got)
+	for what, where := range map[string]string{"recover": "caught.go", "v.serve": "executor.go", "x.carryOut": "executor.go"} {
+		if got := places[what]; len(got) != 1 || got[0] != where {
+			t.Errorf("%s is called in %v; want %s alone, once", what, got, where)
 		}
 	}
 }

@@ -3,9 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -149,7 +147,7 @@ func (x *Executor) conclude(a *arrival, err error) (refusal *client.Error) {
 // the gate has admitted it.
 func (x *Executor) readAndCarryOut(ctx context.Context, a *arrival) (q Request, reply Reply, err error) {
 	g := x.gateOf(a.verb)
-	if q, err = a.read(); err == nil && !a.isAdmitted {
+	if q, err = a.readCaught(); err == nil && !a.isAdmitted {
 		err = g.admit()
 		a.isAdmitted = err == nil
 	}
@@ -195,14 +193,12 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 		return reply, err
 	}
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if err != nil {
 			hold.give()
 			reply = Reply{}
 		}
 	}()
+	defer caught(&err)
 	if len(q.Body) == 0 && v.mayBeEmpty {
 		q.Body = []byte("{}")
 	}

@@ -52,6 +52,33 @@ func TestInternalErrorsStayInside(t *testing.T) {
 	}
 }
 
+// TestPanicOfARead: a request whose reading panics fails alone, and leaves its gate.
+func TestPanicOfARead(t *testing.T) {
+	s, _ := startService(t, new(faulty), Options{}, 0)
+	x, verb := s.executor, VerbNamed("jobs.get")
+	g := x.gateOf(verb)
+	for range 2 {
+		if err := g.admit(); err != nil {
+			t.Fatal(err)
+		}
+		a := arrival{verb: verb, begun: time.Now(), isAdmitted: true, read: func() (Request, error) { panic("secret") }}
+		reply, refusal := x.do(t.Context(), a)
+		if refusal == nil || refusal.Code != client.CodeInternal || strings.Contains(refusal.Message, "secret") || reply.Text != nil || len(g.admitted) != 0 {
+			t.Errorf("reply %s, refusal %+v, %d in the gate", reply.Text, refusal, len(g.admitted))
+		}
+	}
+}
+
+// TestTenantThatIsNoText: the name of a tenant in a subject may be any bytes.
+func TestTenantThatIsNoText(t *testing.T) {
+	_, url := startService(t, new(faulty), Options{}, 0)
+	nc := apitest.Connect(t, url)
+	reply, err := nc.Request("carillon.v1."+strings.Repeat("\x80", 90)+".jobs.list", nil, 10*time.Second)
+	if err != nil || !strings.Contains(string(reply.Data), `"code":"invalid_field"`) || !strings.Contains(string(reply.Data), "is no tenant") {
+		t.Errorf("%s, %v", reply.Data, err)
+	}
+}
+
 // TestSlowEngine gives a request no time: the caller learns that its outcome is unknown.
 func TestSlowEngine(t *testing.T) {
 	e := &faulty{get: func(ctx context.Context, _ string) error {

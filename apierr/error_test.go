@@ -37,6 +37,11 @@ func TestTexts(t *testing.T) {
 	if got := apierr.Clip("x" + strings.Repeat("é", 100)); got != "x"+strings.Repeat("é", 39)+"…" {
 		t.Errorf("a character was cut: %q", got)
 	}
+	for _, rest := range []string{"\x80", "\xf0\x80"} {
+		if got := apierr.Clip(strings.Repeat(rest, 100)); len(got) > 83 || !strings.HasSuffix(got, "…") {
+			t.Errorf("what is no UTF-8 is cut to %q", got)
+		}
+	}
 	for text, want := range map[string]int{"reports/daily": -1, "": -1, "a b": 1, "é": 0, "x_": 1} {
 		if got := apierr.IndexOutside(text, "./-"); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)

@@ -9,14 +9,15 @@ import (
 // Clip shortens a caller's text for an error message: to 80 bytes at most, at the border of a character, and an
 // ellipsis. A caller may send megabytes where a name belongs; the error must not send them back.
 func Clip(s string) string {
-	most := 80
+	const most = 80
 	if len(s) <= most {
 		return s
 	}
-	for !utf8.RuneStart(s[most]) {
-		most--
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) { // a text that is not UTF-8 may have no such border
+		end--
 	}
-	return s[:most] + "…"
+	return s[:end] + "…"
 }
 
 // Indexed returns an error of a member of a list as one that names its place, counted from 0. It replaces the field,

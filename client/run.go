@@ -10,7 +10,7 @@ type Run struct {
 	ScheduledAt Time    `json:"scheduled_at"`
 	Until       Time    `json:"until,omitzero"`    // of a skipped range: its last tick; ScheduledAt is its first
 	Status      string  `json:"status"`            // pending, running, retrying, succeeded, failed, dead, skipped, cancelled
-	Reason      string  `json:"reason,omitempty"`  // why the run was skipped or cancelled
+	Reason      string  `json:"reason,omitempty"`  // why the run was skipped or cancelled, or dead before its last attempt
 	Attempt     uint32  `json:"attempt"`           // number of the last or present attempt, from 1
 	Fence       uint64  `json:"fence"`             // fence of that attempt; each attempt has a higher one
 	DueAt       Time    `json:"due_at,omitzero"`   // if the run is not finished: when its next attempt is launched

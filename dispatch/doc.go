@@ -76,6 +76,9 @@
 //	http       refuses with 3xx, 4xx, an invalid URL, a closed address, an address of this process
 //	handler    refuses with [Refuse], asks for a pause with [RetryAfter]
 //
+// A target that the run's tenant may not have ends the run (Died in the outcome), whatever its retry policy
+// says; nothing is sent to it. Handlers are not restricted.
+//
 // 408, 425 and 429 do not refuse. Services and web hooks ask for a pause with the header Retry-After.
 // Other failures of the kinds nats and jetstream do not refuse: they concern the connection, permissions
 // or the stream, all of which can change.

@@ -18,10 +18,11 @@ const (
 	EndedTimeout                 // no answer, or no connection, within the timeout
 	EndedCancelled               // ended by Cancel
 	EndedStopped                 // ended by Close
+	EndedBarred                  // not sent: the tenant may not have the target
 	Endings                      // the number of endings
 )
 
-var endingNames = [Endings]string{"ok", "failed", "refused", "timeout", "cancelled", "stopped"}
+var endingNames = [Endings]string{"ok", "failed", "refused", "timeout", "cancelled", "stopped", "not_allowed"}
 
 // String returns the word for an ending.
 func (e Ending) String() string { return endingNames[e] }
@@ -42,7 +43,10 @@ func endingOf(err error) Ending {
 	if _, late := errors.AsType[timeoutError](err); late {
 		return EndedTimeout
 	}
-	if failureOf(err).Refused {
+	switch f := failureOf(err); {
+	case f.died == job.ReasonTarget:
+		return EndedBarred
+	case f.Refused:
 		return EndedRefused
 	}
 	return EndedFailed

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Failure struct {
 	// RetryAfter is the pause before the next attempt that the target asks for. 0 asks for none; a negative
 	// value counts as 0, and one above job.RetryAfterMax as job.RetryAfterMax.
 	RetryAfter time.Duration
+
+	died job.Reason // not zero: no attempt follows, for this reason
 }
 
 // Error implements error with the text of Err.
@@ -65,11 +68,18 @@ func RetryAfter(err error, d time.Duration) error {
 	return &f
 }
 
+// bar returns err as a [Failure] of a target that the tenant may not have: no attempt follows.
+func bar(err error) error {
+	f := failureOf(fmt.Errorf("%s: %w", job.ReasonTarget, err))
+	f.Refused, f.died = true, job.ReasonTarget
+	return &f
+}
+
 // failureOf returns the outermost Failure in err, or a plain one, with err as its Err.
 func failureOf(err error) Failure {
 	f := Failure{Err: err}
 	if inner, ok := errors.AsType[*Failure](err); ok {
-		f.Refused, f.RetryAfter = inner.Refused, inner.RetryAfter
+		f.Refused, f.RetryAfter, f.died = inner.Refused, inner.RetryAfter, inner.died
 	}
 	return f
 }
@@ -84,6 +94,7 @@ func outcomeOf(d *job.Delivery, err error) job.Outcome {
 	return job.Outcome{
 		Error:      failureText(d, err),
 		Refused:    f.Refused,
+		Died:       f.died,
 		RetryAfter: min(max(f.RetryAfter, 0), job.RetryAfterMax),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -28,13 +27,12 @@ const (
 // the job names a target, never an answer.
 type httpSender struct {
 	transports *transports
-	reachOf    func(tenant string) job.Reach
+	rules      job.Rules
 	secret     func(job.SecretRef) ([]byte, error) // nil: there are no secrets
 }
 
 func newHTTPSender(o Options) *httpSender {
-	rules := job.Rules{AllowPrivateTargets: o.AllowPrivateTargets, Reach: o.Reach}
-	return &httpSender{transports: newTransports(o), reachOf: rules.ReachOf, secret: o.Secret}
+	return &httpSender{transports: newTransports(o), rules: o.rules(), secret: o.Secret}
 }
 
 // send makes one request. Secrets become values here and only here, and no error that leaves has one.
@@ -58,11 +56,11 @@ func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) err
 	t.setIn(req.Header)
 	p.sign(req.Header, time.Now())
 	// The definition was checked when it was made, possibly by an older release or under other rules.
-	reach := s.reachOf(p.Tenant)
-	if err := job.CheckURL(req.URL, reach); err != nil {
-		return Refuse(fmt.Errorf("target.url: %w", err))
+	allowed := s.rules.TargetsOf(p.Tenant)
+	if err := job.CheckURL(req.URL, allowed); err != nil {
+		return p.refuse(err)
 	}
-	transport, err := s.transports.of(reach, p)
+	transport, err := s.transports.of(allowed.Reach, p)
 	if err != nil {
 		return err
 	}

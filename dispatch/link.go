@@ -18,7 +18,7 @@ type link struct {
 	nats    *NATS
 	ledger  *ledger
 	logger  *slog.Logger
-	rules   job.Rules // the subjects that must not be targets
+	rules   job.Rules // which subjects can be targets
 	replies *replies
 
 	outbox *queue[*attempt]  // to the publisher
@@ -52,7 +52,7 @@ func newLink(o Options, ledger *ledger) (*link, error) {
 		nats:    o.NATS,
 		ledger:  ledger,
 		logger:  o.Logger,
-		rules:   job.Rules{Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes},
+		rules:   o.rules(),
 		replies: replies,
 		outbox:  newQueue[*attempt](),
 		sent:    newQueue[published](),

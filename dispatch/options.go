@@ -33,9 +33,9 @@ type Options struct {
 	// resolved.
 	AllowPrivateTargets bool
 
-	// Reach returns which closed addresses http targets of a tenant may have, where AllowPrivateTargets does not
-	// open them all. It is called at each attempt, from many goroutines. nil: none.
-	Reach func(tenant string) job.Reach
+	// Targets returns the targets that a tenant's jobs may have, at this moment; AllowPrivateTargets opens addresses
+	// besides. It is called at each attempt, from many goroutines. nil: no tenant is restricted.
+	Targets func(tenant string) job.Targets
 
 	// Secret returns the value of a secret, or an error that names the secret. It is called at each attempt that
 	// has one, from many goroutines. The value is not changed. nil: attempts with secrets fail.
@@ -77,6 +77,11 @@ type Options struct {
 
 	// Logger receives lost connections and messages that the NATS server refused. Nil discards them.
 	Logger *slog.Logger
+}
+
+// rules returns the rules that targets must still fulfil when they are launched.
+func (o Options) rules() job.Rules {
+	return job.Rules{Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes, AllowPrivateTargets: o.AllowPrivateTargets, Targets: o.Targets}
 }
 
 func (o Options) withDefaults() Options {

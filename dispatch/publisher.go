@@ -1,6 +1,10 @@
 package dispatch
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // groupMax is the number of messages that are published before they are passed to the confirmer. A
 // smaller value confirms a burst earlier; a larger one costs fewer calls of the client.
@@ -105,15 +109,14 @@ func (k *link) publishGroup(attempts []*attempt) int {
 }
 
 // publishOne passes the message of an attempt to the client. It returns false if the connection is down
-// and the attempt has to wait. It checks the rules for subjects again, because a definition may be older
-// than they are.
+// and the attempt has to wait. It checks the subject again, because a definition may be older than the rules.
 //
 // The order matters. The table of replies has the attempt before its message leaves, because the reply may
 // arrive before the client returns. And the attempt begins before that, because its launch must not be
 // later than its effect.
 func (k *link) publishOne(a *attempt, life uint64) bool {
-	if err := k.rules.CheckSubject(a.delivery.Target.Subject); err != nil {
-		k.ledger.finish(a, Refuse(fmt.Errorf("target.subject: %w", err)))
+	if err := k.check(a.delivery); err != nil {
+		k.ledger.finish(a, err)
 		return true
 	}
 	reply := k.replies.expect(a, life)
@@ -136,4 +139,15 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 		k.ledger.finish(a, errUnconfirmed) // the confirmer fails the earlier ones of this life
 	}
 	return true
+}
+
+// check returns the failure of a delivery to a subject to which this tenant's runs, or no runs at all, are sent.
+func (k *link) check(d *job.Delivery) error {
+	if err := k.rules.CheckSubject(d.Target.Subject); err != nil {
+		return Refuse(fmt.Errorf("target.subject: %w", err))
+	}
+	if err := k.rules.TargetsOf(d.Tenant).CheckSubject(d.Target.Subject); err != nil {
+		return bar(err)
+	}
+	return nil
 }

@@ -15,11 +15,9 @@ func openTo(t *testing.T, openings ...string) job.Reach {
 	t.Helper()
 	var r job.Reach
 	for _, text := range openings {
-		o, err := job.ParseOpening(text)
-		if err != nil {
+		if err := r.Add(text); err != nil {
 			t.Fatal(err)
 		}
-		r.Openings = append(r.Openings, o)
 	}
 	return r
 }
@@ -35,11 +33,11 @@ func TestReachOfTenants(t *testing.T) {
 	billing := openTo(t, "127.0.0.0/8"+port(open), "127.0.0.0/8"+port(own), "169.254.0.0/16:80")
 	d := start(t, Options{
 		Own: []netip.AddrPort{netip.MustParseAddrPort(strings.TrimPrefix(own, "http://"))},
-		Reach: func(tenant string) job.Reach {
+		Targets: func(tenant string) job.Targets {
 			if tenant == "billing" {
-				return billing
+				return job.Targets{Reach: billing}
 			}
-			return job.Reach{}
+			return job.Targets{}
 		},
 	}, "")
 	for _, c := range []struct{ tenant, url, want string }{

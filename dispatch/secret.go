@@ -60,7 +60,10 @@ func (s *httpSender) resolveURL(p *parcel) error {
 		return err
 	}
 	p.credentials.AddSecret(string(value))
-	u, err := job.ParseTargetURL(string(value), s.reachOf(p.Tenant))
+	u, err := job.ParseTargetURL(string(value), s.rules.TargetsOf(p.Tenant))
+	if _, ok := errors.AsType[*job.TargetError](err); ok {
+		return p.refuse(err)
+	}
 	if closed, ok := errors.AsType[*job.ClosedError](err); ok {
 		return fmt.Errorf("secret %s: its host is closed to http targets: %s", ref, closed.Network)
 	}
@@ -135,6 +138,20 @@ func (p *parcel) sign(h http.Header, at time.Time) {
 	h.Set(webhook.HeaderID, id)
 	h.Set(webhook.HeaderTimestamp, webhook.Timestamp(at))
 	h.Set(webhook.HeaderSignature, webhook.Sign(p.keys, id, at, bodyOf(p.Delivery)))
+}
+
+// refuse returns the failure for an error of [job.CheckURL]. Its text has no host that comes from a secret.
+func (p *parcel) refuse(err error) error {
+	barred, ok := errors.AsType[*job.TargetError](err)
+	switch {
+	case !ok:
+		return Refuse(fmt.Errorf("target.url: %w", err))
+	case p.Target.URLSecret != "":
+		shown := *barred
+		shown.What = fmt.Sprintf("the host in the secret %s", p.Target.URLSecret)
+		return bar(&shown)
+	}
+	return bar(barred)
 }
 
 // masked returns an error without the values of secrets. [outcomeOf] masks the credentials of the delivery, but does

@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -260,13 +261,8 @@ func TestClientCertificates(t *testing.T) {
 func TestTransportsAreBounded(t *testing.T) {
 	s := newTransports(Options{}.withDefaults())
 	p := &parcel{Delivery: new(job.Delivery)}
-	for port := uint16(1); port < 3*transportsMax; port++ {
-		opening, err := job.ParseOpening("10.0.0.0/8:1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		opening.Port = port
-		if _, err := s.of(job.Reach{Openings: []job.Opening{opening}}, p); err != nil {
+	for port := 1; port < 3*transportsMax; port++ {
+		if _, err := s.of(openTo(t, fmt.Sprintf("10.0.0.0/8:%d", port)), p); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -48,7 +48,7 @@ func newTransports(o Options) *transports {
 
 // of returns the transport of a request.
 func (s *transports) of(reach job.Reach, p *parcel) (*http.Transport, error) {
-	if len(reach.Openings) == 0 && p.certPEM == nil {
+	if (reach.All || reach.IsPublic()) && p.certPEM == nil {
 		return s.common, nil
 	}
 	key := transportKey{reach: reach.String()}

@@ -30,6 +30,7 @@ type Outcome struct {
 	Duration   time.Duration // from then to the end, on the monotonic clock
 	Error      string        // "" means success; otherwise at most ErrorBytesMax bytes of valid UTF-8
 	Refused    bool          // with Error: the target blames the request, so that another attempt would fail in the same way
+	Died       Reason        // with Error, not zero: no attempt follows whatever the retry policy says, for this reason
 	RetryAfter time.Duration // with Error: the target asks for a pause of this length; 0 means no wish
 	Result     string        // with success: what a worker reported; at most ResultBytesMax bytes
 	Skipped    Reason        // not zero: the attempt was never launched, for this reason

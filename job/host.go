@@ -21,7 +21,7 @@ func (e *ClosedError) Error() string {
 	if e.Network.Always {
 		return fmt.Sprintf("%q is closed to http targets, whatever the settings: %s", apierr.Clip(e.Host), e.Network)
 	}
-	return fmt.Sprintf("%q is a loopback or private address, or one kept for a purpose: %s; http targets do not reach it unless the server runs with --allow-private-targets",
+	return fmt.Sprintf("%q is a loopback or private address, or one kept for a purpose: %s; http targets do not reach it unless the file of rights opens it to the tenant, with its port, or the server runs with --allow-private-targets",
 		apierr.Clip(e.Host), e.Network)
 }
 
@@ -38,16 +38,19 @@ var closedNames = map[string]string{
 	"metadata.google.internal": "169.254.169.254",
 }
 
-// CheckURL refuses the URL of an http target, with a [*ClosedError] if its host is written as a closed address or as
-// a name of one, and with another error if no server can have its port. Stored definitions too must pass it at each
-// launch. A name that resolves to a closed address is found when it is dialled. It resolves no name: the answer of a
+// CheckURL refuses the URL of an http target: with a [*TargetError] if its host is not among those of the tenant, with a
+// [*ClosedError] if it is written as a closed address or as a name of one, and with another error if no server can have
+// its port. Stored definitions too must pass it at each launch. A name that resolves to a closed address is found when it is dialled. It resolves no name: the answer of a
 // resolver at the time of a put says nothing about the address at the time of a launch.
-func CheckURL(u *url.URL, reach Reach) error {
+func CheckURL(u *url.URL, allowed Targets) error {
 	port := portOf(u)
 	if port == 0 {
 		return fmt.Errorf("has the port %s; want 1 to 65535", apierr.Clip(u.Port()))
 	}
 	host := u.Hostname()
+	if err := allowed.CheckHost(host); err != nil {
+		return err
+	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if strings.HasSuffix(name, ".localhost") { // RFC 6761
 		name = "localhost"
@@ -59,7 +62,7 @@ func CheckURL(u *url.URL, reach Reach) error {
 	if err != nil {
 		return nil
 	}
-	if n, ok := ClosedTo(netip.AddrPortFrom(addr, port), reach); ok {
+	if n, ok := ClosedTo(netip.AddrPortFrom(addr, port), allowed.Reach); ok {
 		return &ClosedError{Host: host, Network: n}
 	}
 	return nil

@@ -67,7 +67,7 @@ const (
 // IsFinal reports whether a run in this state is over.
 func (s Status) IsFinal() bool { return s >= StatusSucceeded }
 
-// Reason says why a run was skipped or cancelled. Its value is stored, and counted in a table of the size Reasons.
+// Reason says why a run was skipped or cancelled, or why it is dead although its policy has attempts left. Its value is stored, and counted in a table of the size Reasons.
 type Reason uint8
 
 // The reasons. Zero is none.
@@ -80,6 +80,7 @@ const (
 	ReasonQuota                        // a bound was reached: too many runs of the job wait for their turn
 	ReasonWindow                       // it was missed longer ago than the catch-up window
 	ReasonRequested                    // a caller cancelled the run
+	ReasonTarget                       // the tenant may not have the target
 
 	// Reasons is the number of reasons, zero included, for tables of counts.
 	Reasons = int(iota) + 1
@@ -91,7 +92,7 @@ var (
 	overlapNames    = []string{"", "allow", "skip", "buffer_one", "buffer_all", "cancel_other"}
 	missedNames     = []string{"", "skip", "fire_once", "backfill"}
 	statusNames     = []string{"", "pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
-	reasonNames     = []string{"", "overlap", "missed", "paused", "superseded", "deleted", "quota", "window", "requested"}
+	reasonNames     = []string{"", "overlap", "missed", "paused", "superseded", "deleted", "quota", "window", "requested", "target not allowed"}
 )
 
 func (k TargetKind) String() string { return nameOf(targetKindNames, uint8(k)) }

@@ -11,8 +11,9 @@ import (
 // [Network.Always] and the listeners of the server itself stay closed. The zero value opens nothing. It must not be
 // changed after it was passed on.
 type Reach struct {
-	All      bool      // every network that can be opened, at every port
-	Openings []Opening // single networks
+	All      bool // every network that can be opened, at every port
+	openings []Opening
+	text     string // the openings
 }
 
 // Opening is a network that http targets may reach, at one port.
@@ -62,16 +63,29 @@ func (o Opening) String() string {
 	return fmt.Sprintf("[%s]:%d", o.Prefix, o.Port)
 }
 
-// String returns a text that is equal exactly for reaches with the same openings in the same order.
+// String returns a text that is equal exactly for reaches with the same openings in the same order. It is cheap.
 func (r Reach) String() string {
 	if r.All {
 		return "all"
 	}
-	texts := make([]string, len(r.Openings))
-	for i, o := range r.Openings {
-		texts[i] = o.String()
+	return r.text
+}
+
+// IsPublic reports whether no closed address is open.
+func (r Reach) IsPublic() bool { return !r.All && len(r.openings) == 0 }
+
+// Add adds an opening, written as [ParseOpening] reads it. The error says what would be right.
+func (r *Reach) Add(text string) error {
+	o, err := ParseOpening(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("has an item that is wrong: %w", err)
+	case len(r.openings) == TargetPatternsMax:
+		return errTooManyPatterns
 	}
-	return strings.Join(texts, " ")
+	r.openings = append(r.openings, o)
+	r.text += o.String() + " "
+	return nil
 }
 
 // opens reports whether a network that can be opened is open at an address.
@@ -80,20 +94,12 @@ func (r Reach) opens(at netip.AddrPort) bool {
 		return true
 	}
 	addr := at.Addr().WithZone("").Unmap()
-	for _, o := range r.Openings {
+	for _, o := range r.openings {
 		if o.Port == at.Port() && o.Prefix.Contains(addr) {
 			return true
 		}
 	}
 	return false
-}
-
-// ReachOf returns what http targets of a tenant may reach.
-func (r Rules) ReachOf(tenant string) Reach {
-	if r.AllowPrivateTargets || r.Reach == nil {
-		return Reach{All: r.AllowPrivateTargets}
-	}
-	return r.Reach(tenant)
 }
 
 // ClosedTo returns the network that closes an address to http targets with a reach, and whether there is one. It is

@@ -12,10 +12,9 @@ func TestOpenings(t *testing.T) {
 	var reach Reach
 	for _, text := range []string{"10.2.0.0/16:443", "[fd00:1::/64]:8443", "127.0.0.1/32:9000", "169.254.0.0/16:80", "0.0.0.0/0:7000", "[fd00::/8]:80"} {
 		o, err := ParseOpening(text)
-		if err != nil || o.String() != text {
+		if err != nil || o.String() != text || reach.Add(text) != nil {
 			t.Fatalf("%s: %s, %v", text, o, err)
 		}
-		reach.Openings = append(reach.Openings, o)
 	}
 	for at, want := range map[string]bool{
 		"10.2.3.4:443": true, "10.2.3.4:80": false, "10.3.0.1:443": false, "[::ffff:10.2.3.4]:443": true, "[fd00:1::9]:8443": true, "[fd00:1:0:1::9]:8443": false,
@@ -48,15 +47,15 @@ func TestParseOpeningRefuses(t *testing.T) {
 
 // TestReachIsOfTheTenant: a put is checked with what its own tenant may reach, at the port of the URL.
 func TestReachIsOfTheTenant(t *testing.T) {
-	opening, err := ParseOpening("10.2.0.0/16:443")
-	if err != nil {
+	var reach Reach
+	if err := reach.Add("10.2.0.0/16:443"); err != nil {
 		t.Fatal(err)
 	}
-	rules := Rules{Reach: func(tenant string) Reach {
+	rules := Rules{Targets: func(tenant string) Targets {
 		if tenant == "billing" {
-			return Reach{Openings: []Opening{opening}}
+			return Targets{Reach: reach}
 		}
-		return Reach{}
+		return Targets{}
 	}}
 	for _, c := range []struct {
 		tenant, url string
@@ -72,7 +71,7 @@ func TestReachIsOfTheTenant(t *testing.T) {
 			t.Errorf("%s of %s: %v", c.url, c.tenant, err)
 		}
 	}
-	if err := CheckURL(&url.URL{Scheme: "http", Host: "10.9.9.9"}, (Rules{AllowPrivateTargets: true, Reach: rules.Reach}).ReachOf("crm")); err != nil {
+	if err := CheckURL(&url.URL{Scheme: "http", Host: "10.9.9.9"}, (Rules{AllowPrivateTargets: true, Targets: rules.Targets}).TargetsOf("crm")); err != nil {
 		t.Errorf("with every private target allowed: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 type Run struct {
 	ID     RunID
 	Status Status
-	Reason Reason // of a skip or a cancellation
+	Reason Reason // of a skip or a cancellation, or of a death before the last attempt
 
 	// Until, on a skipped run, makes it a range: every tick of the job from ID.At to Until was skipped for the same
 	// reason. Zero means the one tick at ID.At.

@@ -38,9 +38,9 @@ func (r Rules) CheckSubject(subject string) error {
 }
 
 // validateSubject refuses subjects that NATS would refuse, wildcards, and subjects by which a job could reach the
-// NATS servers, callers that wait for a reply, or Carillon itself. A credential of a NATS server would let Carillon
-// publish there, so a job could otherwise do what its owner may not.
-func validateSubject(subject string, rules Rules) error {
+// NATS servers, callers that wait for a reply, or Carillon itself, and those that the tenant may not have. A credential
+// of a NATS server would let Carillon publish there, so a job could otherwise do what its owner may not.
+func validateSubject(subject, tenant string, rules Rules) error {
 	bad := func(format string, args ...any) error {
 		return apierr.Errorf(apierr.InvalidTarget, "target.subject", format, args...)
 	}
@@ -59,6 +59,9 @@ func validateSubject(subject string, rules Rules) error {
 		}
 	}
 	if err := rules.CheckSubject(subject); err != nil {
+		return bad("%s", err)
+	}
+	if err := rules.TargetsOf(tenant).CheckSubject(subject); err != nil {
 		return bad("%s", err)
 	}
 	return nil

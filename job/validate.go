@@ -19,9 +19,10 @@ type Rules struct {
 	AllowHandlers       bool     // handler targets exist only in a program that embeds the engine
 	Secrets             bool     // definitions may name secrets
 
-	// Reach returns which closed addresses http targets of a tenant may have. nil: those of AllowPrivateTargets, for
-	// every tenant.
-	Reach func(tenant string) Reach
+	// Targets returns the targets that the jobs of a tenant may have; AllowPrivateTargets opens addresses besides. It
+	// is called at each check, from many goroutines, and returns what holds at that moment. nil: no tenant is
+	// restricted.
+	Targets func(tenant string) Targets
 }
 
 // Validate checks every field of the definition, except its schedules and exclusions, which [schedule.ParseWith]

@@ -13,7 +13,7 @@ import (
 func (t Target) validate(tenant string, rules Rules) error {
 	switch t.Kind {
 	case TargetNATS, TargetRequest, TargetJetStream:
-		return validateSubject(t.Subject, rules)
+		return validateSubject(t.Subject, tenant, rules)
 	case TargetHTTP:
 		return t.validateHTTP(tenant, rules)
 	case TargetHandler:
@@ -35,7 +35,7 @@ func (t Target) validateHTTP(tenant string, rules Rules) error {
 		return apierr.Errorf(apierr.InvalidTarget, urlField, "is both a text and a secret; want one of them")
 	case t.URLSecret != "": // see validateSecrets
 	default:
-		if _, err := ParseTargetURL(t.URL, rules.ReachOf(tenant)); err != nil {
+		if _, err := ParseTargetURL(t.URL, rules.TargetsOf(tenant)); err != nil {
 			return apierr.Errorf(apierr.InvalidTarget, urlField, "%s", err)
 		}
 		if hasMaskInPart(t.URL) {
@@ -49,10 +49,10 @@ func (t Target) validateHTTP(tenant string, rules Rules) error {
 	return apierr.Errorf(apierr.InvalidTarget, "target.method", "%q is not possible; want POST, PUT, PATCH, DELETE or GET", apierr.Clip(t.Method))
 }
 
-// ParseTargetURL parses the URL of an http target and checks its form and its host. The checks of the host are
-// repeated when it is dialled, with the address that its name then has; see [CheckURL]. Errors repeat scheme, host or
-// port at most, never the path or the query.
-func ParseTargetURL(raw string, reach Reach) (*url.URL, error) {
+// ParseTargetURL parses the URL of an http target and checks its form and its host, the latter with what the tenant's
+// jobs may have. The checks of the host are repeated when it is dialled, with the address that its name then has; see
+// [CheckURL]. Errors repeat scheme, host or port at most, never the path or the query.
+func ParseTargetURL(raw string, allowed Targets) (*url.URL, error) {
 	if raw == "" || len(raw) > URLBytesMax {
 		return nil, fmt.Errorf("must have 1 to %d characters, has %d", URLBytesMax, len(raw))
 	}
@@ -72,5 +72,5 @@ func ParseTargetURL(raw string, reach Reach) (*url.URL, error) {
 	if err := checkHost(u.Hostname()); err != nil {
 		return nil, err
 	}
-	return u, CheckURL(u, reach)
+	return u, CheckURL(u, allowed)
 }

@@ -123,6 +123,9 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(infoDesc, prometheus.GaugeValue, 1, shard, c.version, st.Role)
 	for reason := 1; reason < job.Reasons; reason++ {
+		if job.Reason(reason) == job.ReasonTarget { // such a run is dead, and not skipped
+			continue
+		}
 		n := float64(st.SkippedBy[reason])
 		ch <- prometheus.MustNewConstMetric(skippedDesc, prometheus.CounterValue, n, shard, job.Reason(reason).String())
 	}

@@ -59,6 +59,7 @@ func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
 		"window":     func(v string) { def.CatchupWindow = duration(t, v) },
 		"catchup":    func(v string) { def.MaxCatchupRuns = uint32(must(strconv.Atoi(v))) },
 		"runs":       func(v string) { def.MaxRuns = uint32(must(strconv.Atoi(v))) },
+		"refusals":   func(v string) { def.Retry.ClientErrors = v == "retry" },
 		"attempts":   func(v string) { def.Retry.MaxAttempts = uint32(must(strconv.Atoi(v))) },
 		"paused":     func(v string) { def.Paused = v == "true" },
 		"if":         func(string) {},

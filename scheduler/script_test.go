@@ -23,13 +23,13 @@ import (
 //	                                   at most N ticks; a job NAME of the form T/N is of tenant T
 //	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
 //	                                   catchup runs attempts paused if concurrent completion timeout
-//	                                   failures jitter calendar ends
+//	                                   failures jitter calendar ends refusals
 //	calendar NAME                      puts a calendar; the lines are its exclusions. Jobs follow at once
 //	herd T N                           N jobs T/1 to T/N; the schedule is the line below
 //	pause|resume|delete|get|ledger NAME
 //	trigger NAME [key=K]               a manual run
 //	backfill NAME from=12:00:00 to=12:05:00 [limit=N] [repeat] [dry]
-//	target NAME ok|hang|refuse|busy|TEXT  how the target of a job answers from now on
+//	target NAME ok|hang|refuse|busy|bar|TEXT  how the target of a job answers from now on; bar: it may not be reached
 //	report NAME [failed] [fence=N]     the worker that got the last launch of a job reports
 //	extend NAME by=DURATION            it asks for more time
 //	cancel|retry NAME                  the newest run of a job

@@ -30,6 +30,10 @@ func (s *sim) Launch(d *job.Delivery, done func(job.Outcome)) {
 		s.flying[d.Name] = append(s.flying[d.Name], f)
 	case "refuse":
 		done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: s.now, Error: "HTTP 404", Refused: true})
+	case "bar":
+		done(job.Outcome{
+			Run: d.Run, Attempt: d.Attempt, LaunchedAt: s.now, Error: "target not allowed: x", Refused: true, Died: job.ReasonTarget,
+		})
 	case "busy":
 		done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: s.now, Error: "HTTP 429", RetryAfter: 20 * time.Second})
 	default:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/job"
 )
 
 // openAccess reads the file of rights, if there is one, and watches it.
@@ -19,6 +20,19 @@ func (s *Server) openAccess(context.Context) (err error) {
 	s.stopAccess = stop
 	s.background.Go(func() { s.access.Watch(ctx) })
 	return nil
+}
+
+// rules returns the checks of definitions. What the file of rights says of targets holds from its next read on.
+func (s *Server) rules() job.Rules {
+	o := &s.opts
+	r := job.Rules{
+		Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes, PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets,
+		Secrets: o.SecretsDir != "",
+	}
+	if s.access != nil {
+		r.Targets = func(tenant string) job.Targets { return s.access.Tenant(tenant).Targets }
+	}
+	return r
 }
 
 // admits decides who may connect to the embedded NATS server: cluster admins, because a client there can reach the

@@ -247,10 +247,3 @@ func (o Options) validate() error {
 func isNoStreamRune(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune(`.*>/\`, r)
 }
-
-func (o Options) rules() job.Rules {
-	return job.Rules{
-		Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes, PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets,
-		Secrets: o.SecretsDir != "",
-	}
-}

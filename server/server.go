@@ -142,10 +142,10 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 // openDispatch opens the senders to the targets.
 func (s *Server) openDispatch(context.Context) (err error) {
 	o := &s.opts
-	rules := o.rules()
+	rules := s.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.Dispatch(), Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
-		Reach: rules.Reach, Secret: s.readSecret,
+		Targets: rules.Targets, Secret: s.readSecret,
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	return err

@@ -100,6 +100,14 @@ func runRow(r *client.Run) []string {
 	}
 	return []string{
 		r.RunID, showTime(r.ScheduledAt), r.Status, fmt.Sprint(r.Attempt), late, took,
-		strings.TrimSpace(r.Reason + " " + r.Error),
+		whyEnded(r),
 	}
+}
+
+// whyEnded returns the reason and the error of a run, as far as it has them. Some errors begin with the reason.
+func whyEnded(r *client.Run) string {
+	if strings.HasPrefix(r.Error, r.Reason) {
+		return r.Error
+	}
+	return strings.TrimSpace(r.Reason + " " + r.Error)
 }

@@ -67,6 +67,7 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 	run := c.attempted(live, o, job.StatusRetrying)
 	due, again := c.nextAttempt(&p.Retry, run, o)
 	if !again {
+		run.Reason = o.Died
 		c.die(live.seat, r, p, run)
 		return
 	}
@@ -78,7 +79,7 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 // runs which failed together do not return together.
 func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due instant.Millis, again bool) {
 	n := o.Attempt - run.Base
-	if n >= policy.MaxAttempts || o.Refused && !policy.ClientErrors {
+	if n >= policy.MaxAttempts || o.Died != 0 || o.Refused && !policy.ClientErrors {
 		return 0, false
 	}
 	due = c.now + instant.MillisUp(max(policy.Backoff(n, run.ID), min(o.RetryAfter, job.RetryAfterMax)))

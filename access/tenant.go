@@ -1,0 +1,21 @@
+package access
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Tenant is what the file of rights says of a tenant. The zero value restricts nothing.
+type Tenant struct {
+	Targets job.Targets
+	Quota   Quota
+}
+
+func readTenant(to *Tenant, what string) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		return readMapping(n, what,
+			key{name: "targets", read: func(n *yaml.Node) error { return readTargets(n, "targets of "+what, &to.Targets) }},
+			key{name: "quota", read: func(n *yaml.Node) error { return readQuota(n, "quota of "+what, &to.Quota) }})
+	}
+}
