@@ -152,6 +152,9 @@ func (c *Core) decideAhead(s seat, r *hotRow, next *plan) (first instant.Millis)
 		case r.flags.Is(job.FlagPaused):
 			c.skip(r, tick, tick, job.ReasonPaused)
 			continue
+		case c.tenantOf(r).hasAllRuns():
+			c.skip(r, tick, tick, job.ReasonQuota)
+			continue
 		case first == 0:
 			first = tick
 		}
