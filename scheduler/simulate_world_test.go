@@ -60,6 +60,7 @@ type world struct {
 	names   []string
 	standby simStandby
 	ids     simIDs
+	quotas  simQuotas
 	telling bool
 	low     []byte // where the next notices are
 }
@@ -77,7 +78,7 @@ func newWorld(t testing.TB, p *simPlan) *world {
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
 	w.opts = Options{
 		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax, RowsMax: w.rowsMax,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Quotas: func() *Quotas { return w.quotas.now },
 	}
 	if p.settings.DeadLetters {
 		w.opts.Announcer = w

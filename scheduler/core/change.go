@@ -78,7 +78,7 @@ func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	c.dropProfile(r)
 	c.names.remove(p.Hash)
 	t := c.tenantOf(r)
-	c.charge(t, id, -int64(c.sizeOf(p)))
+	c.charge(t, id, -int64(c.sizeOf(id, p)))
 	c.tenants.dropJob(t)
 	c.tenants.forget(id)
 	c.out.Batch.DeleteName(p.Tenant, p.Name)
@@ -87,10 +87,10 @@ func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	}
 }
 
-// sizeOf returns the size of the definition of a job that is being deleted. If this step has changed the definition, the
+// sizeOf returns the size of the definition of a job that is being deleted. If this step has written the definition, the
 // store does not have it yet.
-func (c *Core) sizeOf(p *Delete) int {
-	if n, ok := c.resized[p.Of.ID]; ok {
+func (c *Core) sizeOf(id job.ID, p *Delete) int {
+	if n, ok := c.resized[id]; ok {
 		return n
 	}
 	return p.Of.Bytes

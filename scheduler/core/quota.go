@@ -124,5 +124,13 @@ func (c *Core) refuse(k QuotaKind, format string, args ...any) error {
 	return apierr.Errorf(apierr.QuotaExceeded, "", format, args...)
 }
 
+// runsOf returns how many of n ticks become runs by the quota.
+func (t *tenant) runsOf(n int) int {
+	if most := t.quota.LiveRuns; most > 0 {
+		return int(min(int64(n), max(0, most-t.live())))
+	}
+	return n
+}
+
 // hasAllRuns reports whether a tenant has as many live runs as its quota allows.
 func (t *tenant) hasAllRuns() bool { return t.quota.LiveRuns > 0 && t.live() >= t.quota.LiveRuns }

@@ -81,17 +81,22 @@ func newWaitingLines() waitingLines {
 
 // mustWait reports whether the tick at the cursor of a job must wait for its tenant's share, or behind earlier ticks
 // of the tenant. The latter keeps the order within the tenant, even when a place becomes free in between. If the tenant
-// has all live runs of its quota, a one-shot waits; the ticks of other jobs are decided, and skipped.
+// has all live runs of its quota, a one-shot waits; the ticks of other jobs are decided, and skipped, and so they do not
+// wait behind one-shots either.
 func (c *Core) mustWait(r *hotRow) bool {
 	p := c.profiles.get(r.profile)
 	if r.flags.Is(job.FlagCompleted) || p.err != nil {
 		return false
 	}
 	t := c.tenantOf(r)
-	if t.hasAllRuns() {
-		return p.schedule == nil
+	isOneShot := p.schedule == nil
+	switch {
+	case t.hasAllRuns():
+		return isOneShot
+	case !c.hasRoom(t):
+		return true
 	}
-	return c.shared.lines[t.no] != nil || !c.hasRoom(t)
+	return c.shared.lines[t.no] != nil && (isOneShot || t.quota.LiveRuns == 0)
 }
 
 // await puts a job that is off the wheel into its tenant's line.
