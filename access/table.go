@@ -76,6 +76,15 @@ func (t *Table) Tenant(name string) Tenant {
 	return Tenant{}
 }
 
+// Quotas returns the quotas of the tenants that the file lists, by name.
+func (t *Table) Quotas() map[string]Quota {
+	quotas := make(map[string]Quota, len(t.tenants))
+	for name, one := range t.tenants {
+		quotas[name] = one.Quota
+	}
+	return quotas
+}
+
 // Tenants returns the number of tenants, with the default one.
 func (t *Table) Tenants() int { return len(t.tenants) }
 

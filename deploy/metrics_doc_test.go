@@ -1,12 +1,16 @@
 package deploy
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,13 +20,14 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/certs/certstest"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a
-// NATS of others, one alone with its own, and one with TLS. Each metric is in the table, with its type and its labels, and the
+// NATS of others, one alone with its own, one with TLS, and one with quotas. Each metric is in the table, with its type and its labels, and the
 // table has no other.
 func TestMetricsAreListed(t *testing.T) {
 	shown := make(map[string]string)
@@ -34,6 +39,7 @@ func TestMetricsAreListed(t *testing.T) {
 	} {
 		maps.Copy(shown, describe(scrapeFamilies(t, opts)))
 	}
+	maps.Copy(shown, describe(scrapeQuotas(t)))
 	listed := listedMetrics(t)
 	for name, facts := range shown {
 		if listed[name] != facts {
@@ -61,9 +67,33 @@ func scrapeFamilies(t *testing.T, opts server.Options) (all map[string]*dto.Metr
 // anyServer is a client that trusts every certificate.
 var anyServer = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
+// scrapeQuotas starts a server whose file of rights gives a tenant a quota, and returns what it shows.
+func scrapeQuotas(t *testing.T) map[string]*dto.MetricFamily {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "auth.yaml")
+	text := "tenants: {billing: {quota: {jobs: 10, bytes: 1GiB, live_runs: 5}}}\n" +
+		"principals: [{name: prom, token_sha256: " + access.HashToken("prom") + ", grants: [{role: metrics}]}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Start(t.Context(), server.Options{
+		Dir: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Auth: file, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	return readFamilies(t, s.Ready().HTTP+"/metrics")
+}
+
 func readFamilies(t *testing.T, url string) map[string]*dto.MetricFamily {
 	t.Helper()
-	reply, err := anyServer.Get(url)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer prom") // a server without rights ignores it
+	reply, err := anyServer.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

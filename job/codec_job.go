@@ -34,6 +34,10 @@ func EncodeDefinition(d *Definition) []byte {
 	return b
 }
 
+// DefinitionBytes returns the length of a definition as EncodeDefinition encodes it. The bytes that a quota bounds are
+// these.
+func DefinitionBytes(d *Definition) int { return len(EncodeDefinition(d)) }
+
 // appendDefinition4 appends the members of definitions since version 4 of the record: the number of places at the
 // target. So the last byte of an encoded definition without later members is zero exactly if its target has no number
 // of its own.

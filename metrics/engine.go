@@ -105,6 +105,9 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- sizeDesc
 	ch <- infoDesc
 	ch <- skippedDesc
+	ch <- refusedDesc
+	ch <- quotaUseDesc
+	ch <- quotaLimitDesc
 	ch <- latenessDesc
 	ch <- decisionDesc
 	ch <- launchDesc
@@ -129,6 +132,7 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		n := float64(st.SkippedBy[reason])
 		ch <- prometheus.MustNewConstMetric(skippedDesc, prometheus.CounterValue, n, shard, job.Reason(reason).String())
 	}
+	collectQuotas(ch, c.engine.TenantQuotas(), &st, shard)
 	for state, n := range st.JobsBy {
 		ch <- prometheus.MustNewConstMetric(statesDesc, prometheus.GaugeValue, float64(n), shard, scheduler.JobState(state).String())
 	}

@@ -22,6 +22,8 @@ type reading struct{ status scheduler.Status }
 
 func (r reading) Status() scheduler.Status { return r.status }
 
+func (reading) TenantQuotas() []scheduler.TenantQuota { return nil }
+
 // figures are options with something of everything.
 func figures(engine Engine) Options {
 	var times histogram.Times

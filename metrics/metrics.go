@@ -48,10 +48,11 @@ type Options struct {
 	Rights Rights
 }
 
-// Engine is the part of an engine that is shown. Status is called once for each scrape, from any goroutine, and
+// Engine is the part of an engine that is shown. Its methods are called once for each scrape, from any goroutine, and
 // must not block.
 type Engine interface {
 	Status() scheduler.Status
+	TenantQuotas() []scheduler.TenantQuota
 }
 
 // scrapesMax bounds the scrapes at a time; more are refused. A scrape is cheap, but one for each of many connections

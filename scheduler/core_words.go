@@ -14,6 +14,12 @@ type (
 	DeleteResult = core.DeleteResult
 	// JobState is the state of a job, as [Status] counts it. Its text is the word of the API.
 	JobState = core.JobState
+	// Quota bounds what a tenant uses, or says what it uses: see [core.Quota].
+	Quota = core.Quota
+	// Quotas are the quotas of tenants: see [core.Quotas].
+	Quotas = core.Quotas
+	// QuotaKind is what a quota bounds. Its text is the label of the metrics.
+	QuotaKind = core.QuotaKind
 	// WaitReason is what a run waits for before it can be launched. Its text is the label of the metrics.
 	WaitReason = core.WaitReason
 )
@@ -25,6 +31,14 @@ const (
 	JobCompleted = core.JobCompleted
 	JobFailed    = core.JobFailed
 	JobStates    = core.JobStates // number of states
+)
+
+// What a quota of an engine bounds.
+const (
+	QuotaJobs     = core.QuotaJobs
+	QuotaBytes    = core.QuotaBytes
+	QuotaLiveRuns = core.QuotaLiveRuns
+	QuotaKinds    = core.QuotaKinds // number of kinds
 )
 
 // Reasons to wait.

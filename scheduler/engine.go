@@ -47,6 +47,9 @@ type Options struct {
 	// [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe for concurrent use. Nil
 	// means the version that this build reads.
 	RowsMax func(noted map[string]byte) (version byte, node string)
+	// Quotas returns the quotas of tenants that are in force. It is called in each step, so it must be fast and safe for
+	// concurrent use, and return the same pointer as long as nothing has changed. Nil means that there are none.
+	Quotas func() *core.Quotas
 	// Secret returns the value of a secret that a definition names, so that it can be masked in the texts of workers.
 	// It is safe for concurrent use. Nil means that there are no secrets.
 	Secret func(ref job.SecretRef) ([]byte, error)

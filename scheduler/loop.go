@@ -70,6 +70,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 		Proposals: g.proposals[:g.ready],
 		Outcomes:  outcomes,
 		Room:      e.opts.LiveMax - e.core.Live(),
+		Quotas:    e.quotas(),
 	})
 	e.pad.Void(out.Aborts) // before the first commit: the step may need several, and launches leave meanwhile
 	err := out.Commits(func(b *job.Batch) error {
@@ -93,7 +94,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	g.release(out.ProposalsTaken)
 	e.housekeeping.send(out)
 	g.wakeAt = out.WakeAt
-	return nil
+	return e.countSome()
 }
 
 // gathering is what the loop has collected for the next step.
@@ -237,6 +238,7 @@ func (g *gathering) prepare(p core.Proposal) bool {
 		return false
 	}
 	g.withdraw(p, id)
+	g.size(p)
 	g.bytes += p.Bytes()
 	g.ready++
 	return true

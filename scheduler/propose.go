@@ -107,21 +107,31 @@ const liveScanMax = 1 << 20
 
 // readDeleting reads what a delete needs of its job: the definition and the live runs.
 func (e *Engine) readDeleting(p *core.Delete) error {
-	id, ok, err := e.lookUp(p.Tenant, p.Name)
-	if err != nil || !ok {
+	if err := e.readDeleted(p); err != nil || p.Of.ID == 0 {
 		return err // the core has the authoritative answer
 	}
-	rec, _, ok, err := e.readRows(id)
-	if err != nil || !ok {
-		return err
-	}
-	p.Before = job.AuditDefinition(&rec.Def)
-	low := job.AppendJobKey(nil, job.KindRun, id)
+	low := job.AppendJobKey(nil, job.KindRun, p.Of.ID)
 	return e.opts.Store.Scan(low, job.PrefixEnd(low), func(key, _ []byte) (bool, error) {
 		run, err := job.ParseRunKey(key)
 		p.Live = append(p.Live, run)
 		return len(p.Live) < liveScanMax, err
 	})
+}
+
+// readDeleted reads the definition that a delete removes.
+func (e *Engine) readDeleted(p *core.Delete) error {
+	p.Of = core.DefinitionSize{}
+	id, ok, err := e.lookUp(p.Tenant, p.Name)
+	if err != nil || !ok {
+		return err
+	}
+	rec, timer, ok, err := e.readRows(id)
+	if err != nil || !ok {
+		return err
+	}
+	p.Before = job.AuditDefinition(&rec.Def)
+	p.Of = core.DefinitionSize{ID: id, Version: timer.Version, Bytes: job.DefinitionBytes(&rec.Def)}
+	return nil
 }
 
 // Pause stops the ticks of a job. A run that has not left when Pause returns will not leave. A nil ifVersion means

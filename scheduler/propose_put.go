@@ -107,7 +107,7 @@ func (e *Engine) readPrior(p *core.Put) error {
 	if err := p.Unmask(&rec.Def); err != nil {
 		return err
 	}
-	p.Prior = &core.Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor}
+	p.Prior = &core.Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor, Size: job.DefinitionBytes(&rec.Def)}
 	if p.Prior.Before, p.After, err = job.AuditUpdate(&rec.Def, p.Definition); err != nil {
 		return err
 	}

@@ -47,6 +47,10 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		}
 		s.propose(p)
 		return s.actText(p.Err, id)
+	case "quota":
+		return s.quota(d, name)
+	case "uses":
+		return s.uses()
 	case "figures":
 		return figuresText(s.engine.Status())
 	case "dead":

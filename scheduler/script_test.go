@@ -46,6 +46,10 @@ import (
 //	ask NAME                           it is asked to pause a job
 //	takeover [fail] [after=DURATION]   the leader dies and the standby leads, unless the log fails
 //	figures                            how punctual attempts were, what they waited for, what waits now
+//	quota T [jobs=N] [bytes=N] [live=N]  the quota of a tenant from now on
+//	uses                               what the tenants use
+//	quota T [jobs=N] [bytes=N] [live=N]  the quota of a tenant from now on
+//	uses                               what the tenants use
 //	trust none|back                    launches may not leave, or may again
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {

@@ -37,13 +37,14 @@ type sim struct {
 	pad    *pad.Manual
 	other  *standby // nil: none
 
-	distrust bool // nothing may leave
+	distrust bool    // nothing may leave
+	quotas   *Quotas // nil: none
 }
 
 func newSim(t testing.TB, start time.Time, settings Settings) *sim {
 	s := &sim{given: make(map[string]*job.Delivery), t: t, store: newMemStore(), log: &memLog{}, now: start, target: make(map[string]string)}
 	s.opts = Options{
-		Log: s.log, Store: s.store, Sender: s, Clock: s, Settings: settings, Trust: s.trust,
+		Log: s.log, Store: s.store, Sender: s, Clock: s, Settings: settings, Trust: s.trust, Quotas: func() *Quotas { return s.quotas },
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	var b job.Batch

@@ -31,6 +31,9 @@ func (w *world) do(acts ...*modelAct) {
 	_, ended := w.engine.outcomes.oldest() // during a commit: the step takes that in first
 	for _, a := range acts {
 		w.model.now, w.model.ids.may = w.wall(), w.maySlot()
+		if a.kind == "put" {
+			a.size = w.sizeOf(a.name, a.def)
+		}
 		w.model.ask(a, len(acts) == 1 && !ended)
 		callers = append(callers, func() {
 			ctx := WithActor(context.Background(), job.Actor{By: a.by})
@@ -212,6 +215,7 @@ func (w *world) definition(name string, d *modelDef) *job.Definition {
 	def.Missed, _ = job.ParseMissed(d.missed)
 	def.CatchupWindow, def.MaxCatchupRuns = time.Duration(d.window)*time.Millisecond, uint32(d.maxCatchup)
 	def.Paused = d.paused
+	def.Payload = make([]byte, d.payload)
 	if err := def.Validate(job.Rules{}); err != nil {
 		w.model.fail("plan", nil, "%s: %v", name, err)
 	}

@@ -38,6 +38,7 @@ func (w *world) open() {
 		w.join()
 	}
 	w.checkLoaded()
+	w.checkUses()
 	e.core.Limit(core.Limits{Decisions: w.plan.decisionsMax, CommitBytes: w.plan.commitMax})
 	w.pad, w.replanning = e.pad.DriveManually(), nil
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Millis(w.wall())}

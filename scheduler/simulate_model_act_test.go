@@ -12,6 +12,7 @@ func (m *model) ask(a *modelAct, alone bool) {
 	m.asked = append(m.asked, a)
 	a.begun, a.maySlot = true, m.ids.may
 	m.counts.acts++
+	a.before = m.use(simTenant(a.name), true)
 	if j := m.names[a.name]; j != nil {
 		text := a.text
 		if a.def != nil {
@@ -126,8 +127,8 @@ func (m *model) answer(a *modelAct) {
 	}
 	j := m.names[a.name]
 	switch {
-	case a.code == "quota_exceeded" && m.settings.liveMax > 0:
-		if a.alone {
+	case a.code == "quota_exceeded" && (m.settings.liveMax > 0 || m.quotas.byTenant != nil):
+		if a.alone && !m.isBeyond(a, j) {
 			m.checkRefused(a, j)
 		}
 	case a.want == "!" && a.code != "":

@@ -11,8 +11,10 @@ func (m *model) create(r *modelRow, act *modelAct) {
 	if m.names[act.name] != nil {
 		m.fail("audit", m.names[act.name], "%s was created, and exists", act.name)
 	}
+	m.checkPut(act, nil)
 	j := &modelJob{
-		id: r.key.job, name: act.name, def: act.def, paused: act.def.paused, touched: m.now, keys: make(map[string]modelUse), fired: make(map[int64]int),
+		size: act.size,
+		id:   r.key.job, name: act.name, def: act.def, paused: act.def.paused, touched: m.now, keys: make(map[string]modelUse), fired: make(map[int64]int),
 	}
 	m.checkID(j, act)
 	j.ticks = m.ticksOf(act.def, m.now)
@@ -27,6 +29,8 @@ func (m *model) create(r *modelRow, act *modelAct) {
 // update gives a job a new definition. Its ticks go on where they are, unless it ticks otherwise now.
 func (m *model) update(j *modelJob, act *modelAct) {
 	wasPaused, d := j.paused, act.def
+	m.checkPut(act, j)
+	j.size = act.size
 	j.note(m.now, "updated", 0, 0, d.expr)
 	if d.paused && !wasPaused {
 		j.resumed = false

@@ -12,6 +12,7 @@ type modelJob struct {
 	id    uint64
 	name  string
 	def   *modelDef
+	size  int64 // of the encoded definition
 	ticks modelTicks
 
 	after int64   // every tick of the schedule up to here has its outcome

@@ -10,12 +10,13 @@ import (
 // fire takes in that a tick became a run.
 func (m *model) fire(j *modelJob, r *modelRow) {
 	tick := r.key.at
+	m.checkLiveQuota(j, tick)
 	if i := slices.Index(j.owed, tick); i >= 0 {
 		m.firedOwed(j, i, r)
 		return
 	}
 	if act := m.upcoming(j, "put"); act != nil {
-		act.ahead = append(act.ahead, modelAhead{tick, r.due})
+		act.ahead = append(act.ahead, modelAhead{tick: tick, due: r.due})
 		return
 	}
 	m.closePlan(j) // what it missed may be decided in the same commit
@@ -44,14 +45,18 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 
 // checkDecidedInTime checks that a tick was decided when it came within the lead, or as soon as the process could.
 func (m *model) checkDecidedInTime(j *modelJob, r *modelRow) {
-	if m.settings.liveMax > 0 {
-		return // it may have waited for its tenant's share
+	if m.settings.liveMax > 0 || m.quotas.live && j.def.at > 0 {
+		return // it may have waited for its tenant's share, or for a place
 	}
 	soonest := max(r.due, m.life, m.stepped, j.touched)
 	if j.def.jitter > 0 { // it puts a launch off up to the next tick, which a calendar may have brought nearer after the due time that follows
 		soonest = max(soonest, j.reticked)
 	}
-	if m.now > soonest+m.settings.slack {
+	slack := m.settings.slack
+	if m.settings.cut && m.quotas.live {
+		slack *= 2 // one-shots that waited for a place fill the small commits
+	}
+	if m.now > soonest+slack {
 		m.fail("late", j, "tick %s was decided only at %s", modelTime(r.key.at), modelTime(m.now))
 	}
 }
@@ -114,6 +119,8 @@ func (m *model) takeSkipped(r *modelRow) {
 	j.note(m.now, "skipped", r.key.at, last, r.reason)
 	m.history.add(m, r)
 	switch {
+	case r.reason == "quota":
+		m.takeOverQuota(j, r)
 	case len(j.owed) > 0 && r.key.at <= j.owed[len(j.owed)-1] && m.upcoming(j, "put", "pause") != nil:
 		m.dropOwed(j, r.key.at, last, r.reason)
 	case r.reason == "superseded" || r.reason == "paused" && m.upcoming(j, "put") != nil:

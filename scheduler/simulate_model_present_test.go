@@ -70,7 +70,7 @@ func (m *model) missedUntil(j *modelJob, due int64) (edge int64) {
 // it was decided. If it still remembers it, the tick counts as missed.
 func (m *model) isMissed(j *modelJob, tick, due int64) bool {
 	for _, g := range m.presence.gaps {
-		unseen := m.settings.liveMax > 0 && due > g[0] && due <= g[0]+500
+		unseen := (m.settings.liveMax > 0 || m.quotas.live) && due > g[0] && due <= g[0]+500
 		nearer := tick == j.nearTick && j.nearFrom > g[1] && due > g[0] && due < g[1]
 		if unseen || nearer && due >= max(j.away, m.presence.since)-m.settings.grace {
 			return false

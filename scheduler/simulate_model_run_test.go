@@ -191,6 +191,7 @@ func (m *model) begin(row *modelRow) {
 	m.changes = append(m.changes, *row)
 	if r.key.seq > 0 {
 		m.checkByHand(j)
+		m.checkStarted(j)
 	}
 }
 
@@ -239,4 +240,5 @@ func (m *model) revive(row *modelRow) {
 	j.live = append(j.live, r)
 	m.changes = append(m.changes, *row)
 	m.checkByHand(j)
+	m.checkStarted(j)
 }

@@ -69,6 +69,10 @@ func (m *model) checkRefused(a *modelAct, j *modelJob) {
 	if j == nil || a.kind == "backfill" {
 		return
 	}
+	if m.settings.liveMax == 0 {
+		m.fail("quota", j, "%s was refused, and the tenant uses %+v of %+v", a.kind, m.use(simTenant(j.name), true), m.quotaOf(j))
+		return
+	}
 	c := m.crowd(simTenant(j.name), true)
 	c.all += m.over.all // they had not ended when the caller was refused
 	c.manual += m.over.manual

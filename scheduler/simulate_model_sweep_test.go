@@ -42,9 +42,9 @@ func (m *model) sweepJob(j *modelJob, patience int64) {
 		}
 	}
 	switch {
-	case next != 0 && !j.paused && next+j.def.jitter < m.now && !m.isFull(j, true):
+	case next != 0 && !j.paused && next+j.def.jitter < m.now && !m.isFull(j, true) && !m.isHeld(j):
 		m.fail("ledger", j, "tick %s has no outcome", modelTime(next))
-	case len(j.owed) > 0 && m.settings.liveMax == 0 && m.now-max(j.owes, m.pace.spent, m.life, m.stepped) > patience:
+	case len(j.owed) > 0 && m.settings.liveMax == 0 && !m.quotas.live && m.now-max(j.owes, m.pace.spent, m.life, m.stepped) > patience:
 		m.fail("missed", j, "the job owes %s since %s", modelList(j.owed), modelTime(j.owes))
 	case j.tired != 0 && !j.done && m.now > j.tired+m.settings.slack:
 		m.fail("streak", j, "%d runs in a row died, the last at %s, and the job is not paused", j.streak, modelTime(j.tired))

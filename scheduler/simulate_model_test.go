@@ -51,6 +51,7 @@ type model struct {
 	following bool                // jobs have still to follow a calendar
 
 	pace     modelPace
+	quotas   modelQuotas
 	presence modelPresence
 	history  modelHistory
 	failures []string

@@ -24,6 +24,7 @@ type modelDef struct {
 	window         int64
 	maxCatchup     int
 	paused         bool
+	payload        int // bytes
 }
 
 type modelRetry struct {
@@ -151,6 +152,9 @@ type modelAct struct {
 
 	lines []string // of a calendar
 
+	size   int64      // of the definition of a put
+	before modelQuota // what the tenant used when it was asked
+
 	// What the log has of an update before its entry in the audit log.
 	dropped [][2]int64 // ranges of old ticks
 	ahead   []modelAhead
@@ -170,6 +174,7 @@ type modelAct struct {
 // modelAhead is a tick that an update decided itself.
 type modelAhead struct {
 	tick, due int64 // due is 0 if it was skipped
+	quota     bool  // it was skipped because the tenant has its live runs
 }
 
 // modelSettings are those of the engine.

@@ -111,7 +111,7 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 	if kept != 0 {
 		want = append([]int64{kept}, want...)
 	}
-	left := max(0, d.maxRuns-j.runs)
+	left := max(0, d.maxRuns-j.runs) + act.overQuota()
 	full := d.maxRuns > 0 && min(len(want), most) > left && (!d.paused || left == 0) // the job is complete before
 	if len(want) > most && !full {
 		if rest := restOf(ticks, want[most:]); !slices.Equal(j.beyond, rest) {
@@ -126,7 +126,7 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 	}
 	got := make([]int64, len(act.ahead))
 	for i, a := range act.ahead {
-		if got[i] = a.tick; (a.due == 0) != d.paused || a.due != 0 && a.due < m.now {
+		if got[i] = a.tick; (a.due == 0) != (d.paused || a.quota) || a.due != 0 && a.due < m.now {
 			m.fail("ledger", j, "the update decides %s for %s; paused: %t", modelTime(a.tick), modelTime(a.due), d.paused)
 		}
 	}

@@ -102,6 +102,9 @@ func debtRow(c job.Change) (modelRow, error) {
 }
 
 func metaRow(c job.Change) (row modelRow, err error) {
+	if c.Op == job.OpDelete {
+		return row, nil
+	}
 	n, err := job.DecodeMeta(c.Value)
 	switch string(c.Key[1:]) {
 	case core.MetaNextID:

@@ -7,6 +7,7 @@ import (
 // begin lets the world be busy: jobs are registered, changed and asked for, the clock is set, and the
 // model looks around now and then.
 func (w *world) begin() {
+	w.beginQuotas()
 	for i := range w.plan.jobs {
 		name := fmt.Sprintf("job-%d-%d", i, i%3)
 		w.names = append(w.names, name)
@@ -47,6 +48,7 @@ func (w *world) look() {
 	if err := w.engine.core.Check(); err != nil {
 		w.model.fail("counts", nil, "%v", err)
 	}
+	w.checkUses()
 	if w.chance(10) {
 		w.readHistory()
 	}
@@ -173,6 +175,7 @@ func (w *world) put(name string) *modelAct {
 		o.retry, o.jitter, o.maxRuns, o.reported, o.paused = d.retry, d.jitter, d.maxRuns, d.reported, d.paused
 		d = &o
 	}
+	w.fill(d)
 	if d.at > 0 && w.chance(pick(j == nil, 3, 2)) {
 		d.at -= (d.at - w.wall()) / 1000 * 1000 // just now, or a little while ago
 		d.at -= w.between(0, d.window) / 1000 * 1000

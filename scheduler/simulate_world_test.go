@@ -48,20 +48,20 @@ type world struct {
 	eventSeq       uint64
 	end            int64
 
-	alive   bool
-	life    int
-	last    *core.Inspection // of the life before, if the store has all that it knew
-	targets map[string]*target
-	flights map[job.RunID]*attempt
-	landing []*attempt
-	errors  int
-	keys    int // of triggers, made up so far
-	actors  int
-	names   []string
-	standby simStandby
-	ids     simIDs
-	telling bool
-	low     []byte // where the next notices are
+	alive        bool
+	life         int
+	last         *core.Inspection // of the life before, if the store has all that it knew
+	targets      map[string]*target
+	flights      map[job.RunID]*attempt
+	landing      []*attempt
+	errors       int
+	keys, actors int // of triggers and of callers, made up so far
+	names        []string
+	standby      simStandby
+	ids          simIDs
+	quotas       simQuotas
+	telling      bool
+	low          []byte // where the next notices are
 }
 
 // errDied is what a process gets to see of its death.
@@ -77,7 +77,7 @@ func newWorld(t testing.TB, p *simPlan) *world {
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
 	w.opts = Options{
 		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax, RowsMax: w.rowsMax,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Quotas: func() *Quotas { return w.quotas.now },
 	}
 	if p.settings.DeadLetters {
 		w.opts.Announcer = w

@@ -14,11 +14,12 @@ import (
 type gauge struct {
 	mu       sync.Mutex
 	status   Status
-	bytes    uint64          // of commits
-	behind   instant.Millis  // when the oldest undecided tick is due; 0: none
-	awaited  instant.Millis  // since when the oldest awaited report is awaited; 0: none
-	decision histogram.Times // commit of the decision minus scheduled time
-	lateness histogram.Times // launch minus the instant from which the attempt could be launched
+	bytes    uint64                // of commits
+	behind   instant.Millis        // when the oldest undecided tick is due; 0: none
+	uses     map[string]core.Quota // what tenants use, without those that use nothing
+	awaited  instant.Millis        // since when the oldest awaited report is awaited; 0: none
+	decision histogram.Times       // commit of the decision minus scheduled time
+	lateness histogram.Times       // launch minus the instant from which the attempt could be launched
 	waited   [WaitReasons]histogram.Times
 	commits  histogram.Times // duration until they counted
 	sizes    histogram.Sizes // of commits
@@ -58,6 +59,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 	e.rows.Store(uint32(c.RowsVersion))
 	e.readers.Store(&c.Readers)
 	g.awaited = c.Awaited
+	g.noteUses(e.core.Uses())
 	n := &c.Counts
 	g.status = Status{
 		Role: role, Shard: e.opts.Shard, Epoch: c.Epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
@@ -66,6 +68,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		Cancelled: n.Cancelled, Retried: n.Retried, Stale: n.Stale, SkippedBy: n.SkippedBy,
 		Reporting: c.Reporting, Notices: c.Notices, NoticesLost: n.NoticesLost, CatchUp: c.CatchUp,
 		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones, RowsVersion: c.RowsVersion, Readers: c.Readers,
+		RefusedBy: n.RefusedBy,
 	}
 }
 

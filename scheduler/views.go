@@ -155,6 +155,7 @@ type Status struct {
 	Retried     uint64              // attempts after the first
 	Stale       uint64              // reports refused for their fence
 	SkippedBy   [job.Reasons]uint64 // by reason; a skipped range counts once
+	RefusedBy   [QuotaKinds]uint64  // requests beyond a quota of the tenant
 	Reporting   int                 // runs that wait for a worker's report
 	Notices     int                 // still to be published
 	NoticesLost uint64              // events dropped because the outbox was full

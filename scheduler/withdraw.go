@@ -23,6 +23,18 @@ func (g *gathering) touches(p core.Proposal) job.ID {
 	return g.engine.core.IDOf(h)
 }
 
+// size reads the size of the job that a proposal deletes, unless the proposer has read the newest one. The loop does it,
+// because no commit can come between it and the step.
+func (g *gathering) size(p core.Proposal) {
+	d, ok := p.(*core.Delete)
+	if !ok || g.engine.core.IsNewest(d) {
+		return
+	}
+	if err := g.engine.readDeleted(d); err != nil {
+		d.Err = err
+	}
+}
+
 // withdraw removes the waiting launches of the job that a proposal changes from the pad. Attempts in flight keep their
 // turns until their outcomes are in the log, because a put may change which outcomes end a run. It happens before the
 // step and not after it, so that no launch leaves by the old definition while the change is being committed. The step

@@ -40,7 +40,7 @@ const shardNumber = 0
 func (s *Server) engineOptions() scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(), Secret: s.readSecret,
+		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,

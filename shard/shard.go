@@ -87,6 +87,9 @@ func (s *Shard) Engine() *scheduler.Engine { return s.engine.Load() }
 // Status returns the status of the present engine. There must be one.
 func (s *Shard) Status() scheduler.Status { return s.engine.Load().Status() }
 
+// TenantQuotas returns the tenants that have a quota, and what they use.
+func (s *Shard) TenantQuotas() []scheduler.TenantQuota { return s.engine.Load().TenantQuotas() }
+
 // Service returns the service that answers requests at present; nil while there is none, because the shard starts,
 // stops, or changes its role.
 func (s *Shard) Service() *api.Service { return s.service.Load() }

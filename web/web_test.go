@@ -50,6 +50,8 @@ type reading struct {
 
 func (r reading) Status() scheduler.Status { return r.status }
 
+func (reading) TenantQuotas() []scheduler.TenantQuota { return nil }
+
 func TestReadiness(t *testing.T) {
 	standby := scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 7}
 	for _, c := range []struct {

@@ -120,7 +120,7 @@ func (c *Core) listAhead(p *Put, r *hotRow, next *plan) {
 // their ticks belong to the old schedule. A job that completes before them has no such ranges.
 func (c *Core) skipRest(p *Put, r *hotRow, next *plan) {
 	runs, most := int(r.runs-min(r.runs, c.debts.of(r.id))), int(p.Profile.MaxRuns)
-	if most > 0 && (runs >= most || !p.Paused && runs+len(next.ticks) > most) {
+	if most > 0 && (runs >= most || !p.Paused && runs+c.tenantOf(r).runsOf(len(next.ticks)) > most) {
 		return
 	}
 	for _, rest := range next.rest {
@@ -151,6 +151,9 @@ func (c *Core) decideAhead(s seat, r *hotRow, next *plan) (first instant.Millis)
 			return first
 		case r.flags.Is(job.FlagPaused):
 			c.skip(r, tick, tick, job.ReasonPaused)
+			continue
+		case c.tenantOf(r).hasAllRuns():
+			c.skip(r, tick, tick, job.ReasonQuota)
 			continue
 		case first == 0:
 			first = tick

@@ -85,7 +85,7 @@ func (c *Core) enlist(s seat, r *hotRow) {
 	} else if queue.Len() == 0 {
 		c.noteBacklogDue(r)
 	}
-	queue.Push(r.tenant, backlogEntry{seat: s, ticket: c.ticket})
+	queue.Push(c.tenants.ofJob(r), backlogEntry{seat: s, ticket: c.ticket})
 }
 
 // delist removes a job from the backlog, if it is there, by giving up its ticket.
@@ -104,7 +104,7 @@ func (c *Core) isGood(e backlogEntry) bool {
 }
 
 // dropVoid removes the void entries of a line when there are many.
-func (c *Core) dropVoid(line *fair.Queue[job.TenantHash, backlogEntry]) {
+func (c *Core) dropVoid(line *fair.Queue[tenantNo, backlogEntry]) {
 	if line.Len() > 2*c.backlogged+backlogVoidMax {
 		line.Filter(c.isGood)
 	}

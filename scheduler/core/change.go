@@ -16,7 +16,10 @@ import (
 // answer.
 func (c *Core) remove(p *Delete) (handled bool) {
 	s, r := c.find(p.Hash)
-	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
+	if p.Err == nil { // otherwise the loop could not read its size
+		p.Err = checkPresent(r, p.Name, p.IfVersion)
+	}
+	if p.Err != nil {
 		c.putBack(p)
 		return true
 	}
@@ -74,10 +77,23 @@ func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	c.endStreak(id)
 	c.dropProfile(r)
 	c.names.remove(p.Hash)
+	t := c.tenantOf(r)
+	c.charge(t, id, -int64(c.sizeOf(id, p)))
+	c.tenants.dropJob(t)
+	c.tenants.forget(id)
 	c.out.Batch.DeleteName(p.Tenant, p.Name)
 	for _, kind := range []job.Kind{job.KindJob, job.KindTimer, job.KindNote} {
 		c.out.Batch.DeleteJobRow(kind, id)
 	}
+}
+
+// sizeOf returns the size of the definition of a job that is being deleted. If this step has written the definition, the
+// store does not have it yet.
+func (c *Core) sizeOf(id job.ID, p *Delete) int {
+	if n, ok := c.resized[id]; ok {
+		return n
+	}
+	return p.Of.Bytes
 }
 
 // checkPresent refuses a change of a job that does not exist, or whose version is not the demanded one. A nil

@@ -36,13 +36,13 @@ func (c *Core) retryRun(p *RetryRun) {
 		p.Err = ErrStale
 		return
 	}
-	if p.Err = c.checkManual(r.tenant, 1); p.Err != nil {
+	if p.Err = c.checkManual(c.tenantOf(r), 1); p.Err != nil {
 		return
 	}
 	run := p.Run
 	c.out.Batch.DeleteHistory(run.ID)
 	if run.Status == job.StatusDead {
-		c.out.Batch.DeleteDead(r.tenant, run.ID)
+		c.out.Batch.DeleteDead(c.tenantOf(r).hash, run.ID)
 	}
 	c.redone.add(c.lsn, run.ID, c.lsn)
 	run.Base, run.Reason, run.FinishedAt = run.Attempt, 0, 0
@@ -57,7 +57,7 @@ func (c *Core) revive(s seat, run *job.Run) {
 	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
 	run.Attempt, run.Fence = run.Attempt+1, c.lsn
 	live := liveRun{
-		tenant: c.rows.row(s).tenant, byHand: true,
+		tenant: c.tenants.ofJob(c.rows.row(s)), byHand: true,
 		seat: s, attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload,
 		waits: c.profiles.get(c.rows.row(s).profile).limit() > 0,
 	}

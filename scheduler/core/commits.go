@@ -20,29 +20,30 @@ import "github.com/carillon-io/carillon/job"
 // and leaves the rest to the next step. A part that finds the step full may still use a share of its own, so that no
 // part starves.
 
-// commitSlack is the space that units leave free in a commit for the meta rows that seal adds. Without it, a unit that
+// commitSlack is the space that units leave free in a commit for the meta rows that seal adds, beside the sums of tenants. Without it, a unit that
 // fits exactly would leave no space for the id that it has used.
 const commitSlack = 64
 
 // unit begins a unit of about n bytes, and ends the unit before it.
 func (c *Core) unit(n int) {
 	c.endUnit()
-	if b := &c.out.Batch; b.Len() > 0 && b.Size()+n > c.commitMax-commitSlack {
+	if b := &c.out.Batch; b.Len() > 0 && b.Size()+n+c.tenants.saving > c.commitMax-commitSlack-sumBytesMax {
 		c.seal()
 	}
+	c.tenants.endCharges()
 	c.unitAt = c.out.Batch.Mark()
 }
 
 // endUnit ends a unit. A unit that is too large for the commit moves to the next one.
 func (c *Core) endUnit() {
 	b := &c.out.Batch
-	if b.Size() <= c.commitMax-commitSlack || c.unitAt.IsStart() {
+	if b.Size()+c.tenants.saving <= c.commitMax-commitSlack || c.unitAt.IsStart() {
 		return
 	}
 	c.misjudged++
 	tail := c.out.spareBatch()
 	b.MoveAfter(c.unitAt, tail)
-	c.seal()
+	c.moveCharges(c.seal)
 	*b, *tail = *tail, *b
 	c.out.spare = append(c.out.spare, tail)
 	c.unitAt = job.Mark{}
@@ -68,6 +69,7 @@ func (c *Core) keepMarks() {
 		c.out.Batch.PutMeta(MetaRows, uint64(v))
 		c.rowsVersion = v
 	}
+	c.writeSums()
 }
 
 // barrier writes the next id into the commit, even if it has not changed, so that the commit is not empty.

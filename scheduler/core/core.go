@@ -68,8 +68,11 @@ type Core struct {
 	overAhead recentMemory[job.ID, uint64] // jobs with a run that ended before its tick, and the LSN
 	// asked holds the jobs with launches that this step asked for, before it decides ticks. They are not on the pad
 	// yet, so a later proposal in the same step must find them here: see recall.
-	asked  map[job.ID]struct{}
-	shares liveShares
+	asked map[job.ID]struct{}
+	// resized holds the sizes of the definitions that this step has written.
+	resized map[job.ID]int
+	// tenants has what each tenant uses, and the live runs by which tenants share the room.
+	tenants tenants
 
 	numbers  numbering
 	led      instant.Millis // when this leadership began
@@ -80,12 +83,12 @@ type Core struct {
 	fenceMin  uint64
 	prunedDay uint32 // buckets of the history before it are deleted
 
-	backlog    fair.Queue[job.TenantHash, backlogEntry] // due now
-	late       fair.Queue[job.TenantHash, backlogEntry] // due long ago: missed
-	shared     waitingLines                             // due, and waiting for their tenant's share
-	backlogged int                                      // jobs in any of the three
-	backlogDue instant.Millis                           // approximate due time of the first job in backlog
-	ticket     wheel.Ref                                // the newest that was given out
+	backlog    fair.Queue[tenantNo, backlogEntry] // due now
+	late       fair.Queue[tenantNo, backlogEntry] // due long ago: missed
+	shared     waitingLines                       // due, and waiting for their tenant's share
+	backlogged int                                // jobs in any of the three
+	backlogDue instant.Millis                     // approximate due time of the first job in backlog
+	ticket     wheel.Ref                          // the newest that was given out
 	debts      debts
 	replanning bool   // some jobs do not follow their changed schedules yet, as the store said before the core led
 	changes    uint64 // number of changes of schedules by calendars and zones
@@ -123,23 +126,11 @@ type liveRun struct {
 	due     instant.Millis // of the first attempt
 	paidAt  instant.Millis // when the pace of catching up released the run; 0: it was on time
 	watch   uint32         // index of its deadline while it waits for a report; 0: it does not
-	tenant  job.TenantHash // of its job
+	tenant  tenantNo       // of its job
 	byHand  bool           // a caller started or retried it
 	payload bool           // the run has a payload row of its own
 	waits   bool           // its job limits its concurrent runs
 }
-
-// Names of meta rows.
-const (
-	// Stores have them, so a name never changes its meaning.
-	MetaEpoch     = "epoch"
-	MetaNextID    = "next_id"
-	metaPrunedDay = "pruned_day"
-	metaUsualRate = "usual_rate"
-	metaShard     = "shard"
-	// MetaRows holds the newest version of the rows, once it is above [job.RowsVersionUnmarked].
-	MetaRows = "rows"
-)
 
 // New returns a core without jobs, at an instant.
 func New(settings Settings, now instant.Millis) *Core {
@@ -160,11 +151,12 @@ func New(settings Settings, now instant.Millis) *Core {
 		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
 		asked:     make(map[job.ID]struct{}),
-		shares:    liveShares{by: make(map[job.TenantHash]liveShare)},
+		resized:   make(map[job.ID]int),
+		tenants:   newTenants(),
 		shared:    newWaitingLines(),
 		presence:  newPresence(now),
-		backlog:   fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
-		late:      fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
+		backlog:   fair.NewQueue[tenantNo, backlogEntry](decideQuantum),
+		late:      fair.NewQueue[tenantNo, backlogEntry](decideQuantum),
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
 		zones:   newZoneMemory(settings.Zones),
 		pace:    newPace(settings.CatchupRate, now),
@@ -183,9 +175,11 @@ func (c *Core) Step(in Input) *Output {
 	c.askToReap()
 	c.keepPace()
 	c.prune()
+	c.saveCounted()
 	c.endUnit()
 	c.keepMarks()
 	c.withhold(in.Proposals[c.out.ProposalsTaken:])
+	c.out.Uses = c.tenants.settle(c.out.Uses)
 	c.out.WakeAt = c.wakeAt()
 	return &c.out
 }
@@ -198,8 +192,11 @@ func (c *Core) begin(in Input) {
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.numbers.next
 	c.out.reset()
+	c.takeQuotas(in.Quotas)
+	c.tenants.endCharges()
 	c.profiles.meter.spent = 0
 	clear(c.asked)
+	clear(c.resized)
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
 	c.overAhead.forget(in.LSN)

@@ -22,8 +22,8 @@ import (
 // debts are the missed ticks that are still to be fired, by job.
 type debts struct {
 	byJob map[job.ID]*debt
-	queue fair.Queue[job.TenantHash, job.ID] // an entry is void if the job has no debt any more
-	ticks int                                // owed in all
+	queue fair.Queue[tenantNo, job.ID] // an entry is void if the job has no debt any more
+	ticks int                          // owed in all
 	// stuck counts the jobs that the last step skipped, because their tenants have used up their share. It ends the
 	// search for one that may pay, and delays the next one.
 	stuck int
@@ -38,7 +38,7 @@ type debt struct {
 }
 
 func newDebts() debts {
-	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[job.TenantHash, job.ID](decideQuantum)}
+	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[tenantNo, job.ID](decideQuantum)}
 }
 
 func (d *debts) has(id job.ID) bool { return d.byJob[id] != nil }
@@ -64,7 +64,7 @@ func (c *Core) owe(s seat, r *hotRow, p *profileEntry, owed job.Debt, n uint32) 
 	if d == nil {
 		d = &debt{seat: s}
 		c.debts.byJob[r.id] = d
-		c.debts.queue.Push(r.tenant, r.id)
+		c.debts.queue.Push(c.tenants.ofJob(r), r.id)
 	}
 	at, ok := owed.From, true
 	for i := range n {
@@ -126,12 +126,12 @@ func (c *Core) payDebts() {
 		d := c.debts.byJob[id]
 		switch {
 		case d == nil:
-		case c.mayGoLive(c.rows.row(d.seat).tenant):
+		case c.mayGoLive(c.tenantOf(c.rows.row(d.seat))):
 			c.debts.stuck = 0
 			c.pay(id, d)
 		default:
 			c.debts.stuck++
-			c.debts.queue.Push(c.rows.row(d.seat).tenant, id)
+			c.debts.queue.Push(c.tenants.ofJob(c.rows.row(d.seat)), id)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (c *Core) payDebts() {
 func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.seat)
 	c.unit(c.debtBytes(id) + decideQuantum*RunBytes + timerBytes)
-	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits() && c.mayGoLive(r.tenant); n++ {
+	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits() && c.mayGoLive(c.tenantOf(r)); n++ {
 		at := c.popTick(d)
 		c.fire(d.seat, r, at, at, pad.ModeWait)
 		c.notePaid(job.RunID{Job: r.id, At: at})
@@ -153,7 +153,7 @@ func (c *Core) pay(id job.ID, d *debt) {
 		return
 	}
 	c.out.Batch.PutDebt(id, d.ticks)
-	c.debts.queue.Push(r.tenant, id)
+	c.debts.queue.Push(c.tenants.ofJob(r), id)
 }
 
 // dropDebt deletes the debt of a job, in memory and in the store.
@@ -254,7 +254,7 @@ func (c *Core) forgetDebt(id job.ID) {
 // that load the same rows must pay in the same order.
 func (c *Core) queueDebts() {
 	for _, id := range slices.Sorted(maps.Keys(c.debts.byJob)) {
-		c.debts.queue.Push(c.rows.row(c.debts.byJob[id].seat).tenant, id)
+		c.debts.queue.Push(c.tenants.ofJob(c.rows.row(c.debts.byJob[id].seat)), id)
 	}
 }
 

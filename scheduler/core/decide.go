@@ -118,17 +118,27 @@ func (c *Core) decide(s seat, r *hotRow) {
 	if edge, missed := c.missedUntil(r); missed {
 		c.catchUp(s, r, p, edge)
 	} else {
-		tick := r.cursor
-		r.runs++
-		c.fire(s, r, tick, tick+c.jitterOf(r, p, tick), p.mode())
-		c.moveOn(r, p, tick)
-		c.pace.fired++
+		c.decideTick(s, r, p)
 	}
 	r.marks &^= markResumed
 	if r.marks.is(markAway) && (r.flags.Is(job.FlagCompleted) || r.cursor >= c.presence.away[r.id]-c.graceMillis()) {
 		c.isBack(r)
 	}
 	c.writeTimer(r)
+}
+
+// decideTick fires the tick at the cursor of a job. It skips the tick if the tenant has all live runs of its quota.
+func (c *Core) decideTick(s seat, r *hotRow, p *profileEntry) {
+	tick := r.cursor
+	if c.tenantOf(r).hasAllRuns() {
+		c.skip(r, tick, tick, job.ReasonQuota)
+		c.moveOn(r, p, tick)
+		return
+	}
+	r.runs++
+	c.fire(s, r, tick, tick+c.jitterOf(r, p, tick), p.mode())
+	c.moveOn(r, p, tick)
+	c.pace.fired++
 }
 
 // moveOn moves the cursor past a decided tick. All earlier ticks are decided too. A completed job has its cursor one

@@ -18,7 +18,7 @@ func digest(c *Core) (lines []string) {
 	add("states %v", c.rows.byState)
 	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
-			add("job %s %+v tenant=%d armed=%t reaping=%t", r.id, r.timerRow(), r.tenant, r.timer != 0 || r.marks.is(markRetired), r.marks.is(markReaping))
+			add("job %s %+v tenant=%s armed=%t reaping=%t", r.id, r.timerRow(), c.tenantOf(r).name, r.timer != 0 || r.marks.is(markRetired), r.marks.is(markReaping))
 		}
 	}
 	for n := range c.names.shards {
@@ -42,6 +42,10 @@ func digest(c *Core) (lines []string) {
 		}
 	}
 	add("profile count=%d", len(c.profiles.byValue))
+	add("tenants counted=%d", c.tenants.count.epoch)
+	for name, t := range c.tenants.byName {
+		add("tenant %s jobs=%d bytes=%d found=%t", name, t.jobs, t.bytes, c.tenants.list[t.no] == t)
+	}
 	for ref, cal := range c.calendars {
 		add("calendar %s %+v", ref, *cal)
 	}

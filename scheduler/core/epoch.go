@@ -11,8 +11,9 @@ type Epoch struct {
 	Number uint64
 	Batch  job.Batch // to be made durable and visible, and then passed to Lead
 
-	nextID job.ID // as numbering.next
-	zones  zoneChange
+	nextID  job.ID // as numbering.next
+	counted bool   // the sums of the tenants' bytes are valid
+	zones   zoneChange
 }
 
 // NextEpoch prepares the epoch after the newest one that the core knows. It changes nothing. In an empty store, ids of
@@ -29,6 +30,9 @@ func (c *Core) NextEpoch(shard uint32, firstID func() (job.ID, error)) (*Epoch, 
 	e.Batch.PutMeta(MetaEpoch, e.Number)
 	e.Batch.PutMeta(MetaNextID, uint64(e.nextID))
 	e.Batch.PutMeta(metaShard, uint64(shard))
+	if e.counted = c.tenants.isCounted(c.epoch); e.counted {
+		e.Batch.PutMeta(metaCounted, e.Number)
+	}
 	e.zones.write(&e.Batch, &c.zones)
 	return e, nil
 }
@@ -37,8 +41,13 @@ func (c *Core) NextEpoch(shard uint32, firstID func() (job.ID, error)) (*Epoch, 
 // now are those of its commit. Its cost depends on the live runs, the debts and the streaks; it reads no other job.
 func (c *Core) Lead(e *Epoch, lsn uint64, now instant.Millis) Takeover {
 	c.numbers.next = e.nextID
+	if e.counted {
+		c.tenants.count.epoch = e.Number
+	}
+	c.tenants.beginCount(e.counted)
 	c.takeZoneChange(&e.zones)
 	t := c.lead(e.Number, lsn, now)
+	c.out.Uses = c.tenants.settle(c.out.Uses[:0])
 	t.Replan = c.replanning
 	t.Zones, t.ZonesFrom, t.ZonesTo = e.zones.changed, versionText(e.zones.from), versionText(e.zones.to)
 	return t

@@ -21,6 +21,7 @@ func (c *Core) Follow(batch []byte, now instant.Millis) error {
 	if err := job.Changes(batch, c.followChange); err != nil {
 		return err
 	}
+	c.out.Uses = c.tenants.settle(c.out.Uses[:0])
 	c.KeepTime(now)
 	return nil
 }
@@ -74,6 +75,9 @@ func (c *Core) followDelete(kind job.Kind, key []byte) error {
 		if node, ok := strings.CutPrefix(string(key[1:]), MetaReader); ok {
 			c.keepReader(node, 0)
 		}
+		if tenant, ok := strings.CutPrefix(string(key[1:]), metaBytesOf); ok {
+			c.tenants.takeBytes(tenant, 0)
+		}
 	case job.KindCalendar:
 		tenant, name, err := job.ParseCalendarKey(key)
 		delete(c.calendars, calendarRef(tenant, name))
@@ -84,7 +88,9 @@ func (c *Core) followDelete(kind job.Kind, key []byte) error {
 		return err
 	case job.KindName:
 		tenant, name, err := job.ParseNameKey(key)
-		c.names.remove(c.hash(tenant, name))
+		if err == nil {
+			c.followUnname(tenant, name)
+		}
 		return err
 	case job.KindRun:
 		id, err := job.ParseRunKey(key)
@@ -154,7 +160,17 @@ func (c *Core) dropOf(kind job.Kind, id job.ID) {
 		c.disarm(r)
 		c.profiles.get(r.profile).refs--
 		c.ids.remove(id)
+		c.tenants.forget(id)
 		c.rows.release(s)
+	}
+}
+
+// followUnname forgets the name of a job that is being deleted.
+func (c *Core) followUnname(tenant, name string) {
+	h := c.hash(tenant, name)
+	if c.names.find(h) != 0 {
+		c.names.remove(h)
+		c.tenants.dropJob(c.tenants.of(tenant))
 	}
 }
 

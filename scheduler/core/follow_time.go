@@ -51,8 +51,8 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 // as arming does at a start.
 func (c *Core) rewind() {
 	c.wheel = wheel.New(wheel.Tick(c.now))
-	c.backlog = fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum)
-	c.late = fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum)
+	c.backlog = fair.NewQueue[tenantNo, backlogEntry](decideQuantum)
+	c.late = fair.NewQueue[tenantNo, backlogEntry](decideQuantum)
 	c.shared, c.retirement = newWaitingLines(), retirement{}
 	c.backlogged, c.reaping = 0, 0
 	clear(c.presence.away)

@@ -44,7 +44,7 @@ func (h *herd) put(tenant, name, spec string) *Put {
 		Definition: job.EncodeDefinition(def), Profile: job.ProfileOf(def, s), Schedule: s,
 	}
 	if _, r := h.core.find(p.Hash); r != nil {
-		p.Prior = &Prior{ID: r.id, Version: r.version}
+		p.Prior = &Prior{ID: r.id, Version: r.version, Size: len(p.Definition)}
 	}
 	h.step(p)
 	if p.Err != nil {

@@ -32,7 +32,7 @@ type Inspection struct {
 // InspectedJob is what a core holds of a job.
 type InspectedJob struct {
 	Timer   job.Timer
-	Tenant  job.TenantHash
+	Tenant  string
 	Profile job.Profile
 }
 
@@ -55,7 +55,7 @@ func (c *Core) Inspect() *Inspection {
 	}
 	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
-			i.Jobs[r.id] = InspectedJob{Timer: r.timerRow(), Tenant: r.tenant, Profile: c.profiles.get(r.profile).Profile}
+			i.Jobs[r.id] = InspectedJob{Timer: r.timerRow(), Tenant: c.tenantOf(r).name, Profile: c.profiles.get(r.profile).Profile}
 		}
 	}
 	for id, l := range c.live {

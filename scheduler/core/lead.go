@@ -111,16 +111,16 @@ func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 	if r := c.rows.row(live.seat); r.id != id.Job {
 		live.seat = 0
 	} else {
-		live.tenant = r.tenant
+		live.tenant = c.tenants.ofJob(r)
 		p := c.profiles.get(r.profile)
-		l.Tenant, l.Expires = r.tenant, p.expiry(run)
+		l.Tenant, l.Expires = c.tenants.at(live.tenant).hash, p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
 			live.waits = true
 			l.Mode, l.Ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)
 		}
 	}
 	c.live[id] = live
-	c.shares.add(live, 1)
+	c.tenants.addRun(live, 1)
 	return l, live
 }
 

@@ -43,6 +43,7 @@ func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 		}
 	}
 	c.profiles.seal()
+	c.out.Uses = c.tenants.settle(c.out.Uses[:0])
 	c.watches.recallAges(c.retries)
 	return nil
 }
@@ -66,6 +67,8 @@ func (c *Core) takeMeta(key, value []byte) error {
 		c.pace.restore(float64(n))
 	case MetaReplan:
 		c.replanning = n != 0
+	case metaCounted:
+		c.tenants.count.epoch = n
 	case MetaTZData:
 		c.zones.version = n
 	case MetaRows:
@@ -79,6 +82,9 @@ func (c *Core) takeMeta(key, value []byte) error {
 		}
 		if node, ok := strings.CutPrefix(string(key[1:]), MetaReader); ok {
 			c.keepReader(node, byte(n))
+		}
+		if tenant, ok := strings.CutPrefix(string(key[1:]), metaBytesOf); ok {
+			c.tenants.takeBytes(tenant, n)
 		}
 	}
 	return err
@@ -194,8 +200,7 @@ func (c *Core) takeName(key, value []byte) error {
 	if s == 0 {
 		return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
 	}
-	h := c.hash(tenant, name)
-	c.rows.row(s).tenant = h.Tenant
-	c.names.add(h, s)
+	c.names.add(c.hash(tenant, name), s)
+	c.tenants.addJob(c.rows.row(s), c.tenants.of(tenant))
 	return nil
 }

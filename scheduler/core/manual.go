@@ -28,7 +28,7 @@ func (c *Core) trigger(p *Trigger) {
 	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
 		return
 	}
-	if p.Err = c.checkManual(r.tenant, 1); p.Err != nil {
+	if p.Err = c.checkManual(c.tenantOf(r), 1); p.Err != nil {
 		return
 	}
 	run := c.manualRun(r, c.now)
@@ -60,7 +60,7 @@ func (c *Core) backfill(p *Backfill) {
 		p.Err = ErrStale
 		return
 	}
-	if p.Err = c.checkManual(r.tenant, len(p.At)+p.Rest); p.Err != nil {
+	if p.Err = c.checkManual(c.tenantOf(r), len(p.At)+p.Rest); p.Err != nil {
 		return
 	}
 	for _, at := range p.At {
@@ -100,7 +100,7 @@ func (c *Core) start(s seat, run *job.Run, mode pad.Mode) {
 	c.isUsed(s, r)
 	p := c.profiles.get(r.profile)
 	live := liveRun{
-		tenant: r.tenant, byHand: run.ID.IsManual(),
+		tenant: c.tenants.ofJob(r), byHand: run.ID.IsManual(),
 		seat: s, attempt: 1, fence: c.lsn, due: run.Due, payload: run.HasPayload, waits: p.limit() > 0,
 	}
 	c.live[run.ID] = live

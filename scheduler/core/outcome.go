@@ -106,7 +106,7 @@ func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 func (c *Core) launchOf(live liveRun, run *job.Run, mode pad.Mode) pad.Launch {
 	l := pad.Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
-		Tenant: c.rows.row(live.seat).tenant,
+		Tenant: c.tenantOf(c.rows.row(live.seat)).hash,
 	}
 	p := c.profiles.get(c.rows.row(live.seat).profile)
 	if live.waits {
@@ -129,7 +129,7 @@ func (c *Core) die(s seat, r *hotRow, p *profileEntry, run *job.Run) {
 	run.Status, run.FinishedAt = job.StatusDead, c.now
 	c.counts.Dead++
 	c.finish(run)
-	c.out.Batch.PutDead(r.tenant, run.ID)
+	c.out.Batch.PutDead(c.tenantOf(r).hash, run.ID)
 	c.markDead(s, r, true)
 	c.extendStreak(p, run)
 }

@@ -70,12 +70,21 @@ type Delete struct {
 	IfVersion    *uint32     // nil: any
 	Before       []byte      // the definition for the audit log
 	Live         []job.RunID // live runs of the job that the proposer found
+	// Of says which job the size is of. The loop reads it again if it is not the newest when the step begins.
+	Of DefinitionSize
 
 	Result DeleteResult
 }
 
 // Bytes implements [Proposal].
 func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) }
+
+// DefinitionSize is the size of the encoded definition of a job, as its rows have it at a version.
+type DefinitionSize struct {
+	ID      job.ID // 0: there was no such job
+	Version uint32
+	Bytes   int
+}
 
 // Pause stops the ticks of a job, or with Resume lets them continue.
 type Pause struct {

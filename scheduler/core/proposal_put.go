@@ -32,7 +32,9 @@ type Put struct {
 	// so this put is prepared from it instead.
 	Earlier *Put
 	Again   bool // it will be proposed once more
-	last    *Put // the newest of those before it that took effect, once it is handled
+	// admitted is set when the quota has let an update pass: it is not asked again if the update takes several steps.
+	admitted bool
+	last     *Put // the newest of those before it that took effect, once it is handled
 
 	// Results.
 	Stamp   job.Stamp
@@ -49,6 +51,7 @@ type Prior struct {
 	CreatedAt instant.Millis
 	Anchor    instant.Millis
 	Before    []byte // the definition for the audit log
+	Size      int    // of the encoded definition
 	Ledger    Ledger
 }
 
@@ -70,6 +73,9 @@ func (p *Put) Bytes() int {
 	}
 	return n
 }
+
+// size returns the length of the encoded definition.
+func (p *Put) size() int64 { return int64(len(p.Definition)) }
 
 // inherit prepares a put from the one of the same name before it in the ticket, whose rows were not in the store when
 // the ticket was proposed.
@@ -97,7 +103,7 @@ func (p *Put) inherit() {
 		}
 		p.Prior = &Prior{
 			ID: q.Stamp.ID, Version: q.Stamp.Version, CreatedAt: q.Stamp.CreatedAt,
-			Anchor: q.Stamp.Anchor, Before: from, Ledger: q.ledgerFor(p),
+			Anchor: q.Stamp.Anchor, Before: from, Size: len(q.Definition), Ledger: q.ledgerFor(p),
 		}
 		p.After = to
 	}

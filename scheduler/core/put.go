@@ -58,13 +58,19 @@ func (c *Core) create(p *Put) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkPut(p, 1, p.size()); err != nil {
+		return err
+	}
 	id, err := c.newID(p)
 	if err != nil {
 		return err
 	}
 	s, r := c.rows.alloc(id)
 	c.names.add(p.Hash, s)
-	r.version, r.cursor, r.tenant = 1, first, p.Hash.Tenant
+	r.version, r.cursor = 1, first
+	t := c.tenants.of(p.Tenant)
+	c.tenants.addJob(r, t)
+	c.charge(t, id, p.size())
 	r.flags = pausedFlag(p.Paused)
 	c.adopt(p, r)
 	c.wasAway(r)
@@ -87,6 +93,12 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	next, err := c.nextPlan(p, r)
 	if err != nil {
 		return true, err
+	}
+	if !p.admitted {
+		if err := c.checkPut(p, 0, p.size()-int64(p.Prior.Size)); err != nil {
+			return true, err
+		}
+		p.admitted = true
 	}
 	stays := p.Schedule.Kind() != schedule.At && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots share one spec
 	c.recall(p, r.id)
@@ -121,6 +133,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	c.arm(s, r)
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	p.comes(first)
+	c.charge(c.tenantOf(r), r.id, p.size()-int64(p.Prior.Size))
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	for i := range p.Withdrawn {
 		if l := &p.Withdrawn[i]; !l.Run.IsManual() && l.Attempt == 1 && l.Due > c.now {
@@ -268,33 +281,5 @@ func (c *Core) adopt(p *Put, r *hotRow) {
 func (c *Core) dropProfile(r *hotRow) {
 	if n := r.profile; c.profiles.release(n) {
 		c.out.Batch.DeleteProfile(n)
-	}
-}
-
-func (c *Core) writeJob(p *Put, r *hotRow, s job.Stamp) {
-	s.Origin = p.Origin
-	c.out.Batch.PutRecord(s, p.Definition)
-	c.writeTimer(r)
-	p.Stamp, p.Timer, p.NextRun = s, r.timerRow(), nextRun(r)
-}
-
-// writeTimer must follow each change of a row: a standby and the next start know nothing else of it.
-func (c *Core) writeTimer(r *hotRow) {
-	c.rows.note(r)
-	c.out.Batch.PutTimer(r.id, r.timerRow())
-}
-
-// nextRun returns when the schedule of a job next causes a run; 0 if it does not.
-func nextRun(r *hotRow) instant.Millis {
-	if !r.isActive() {
-		return 0
-	}
-	return r.cursor
-}
-
-// comes records that a decided tick becomes a run.
-func (p *Put) comes(tick instant.Millis) {
-	if tick != 0 && (p.NextRun == 0 || tick < p.NextRun) {
-		p.NextRun = tick
 	}
 }

@@ -32,6 +32,7 @@ type Counts struct {
 
 	Cancelled, Retried, Stale uint64
 	SkippedBy                 [job.Reasons]uint64 // a skipped range counts once
+	RefusedBy                 [QuotaKinds]uint64  // proposals beyond a quota
 	NoticesLost               uint64
 }
 
@@ -46,6 +47,10 @@ func (c *Core) Reading() Reading {
 	}
 }
 
+// Uses returns what the tenants use whose use has changed by the last step, by the last commit that was followed, or by
+// Load or Lead. It is valid until the next one.
+func (c *Core) Uses() []TenantUse { return c.out.Uses }
+
 // Epoch returns the number of the epoch of the newest leader that the core knows, which may be itself.
 func (c *Core) Epoch() uint64 { return c.epoch }
 
@@ -59,6 +64,12 @@ func (c *Core) IDOf(h NameHash) job.ID {
 		return 0
 	}
 	return r.id
+}
+
+// IsNewest reports whether a delete has the size of the definition that its job has now, or its job does not exist.
+func (c *Core) IsNewest(p *Delete) bool {
+	_, r := c.find(p.Hash)
+	return r == nil || p.Of.ID == r.id && p.Of.Version == r.version
 }
 
 // WasPaced reports whether a live run was fired to catch up, when the pace released it, and not at its own time.

@@ -151,6 +151,7 @@ type ReapItem struct {
 	Tenant, Name string
 	Hash         NameHash
 	Before       []byte         // the definition for the audit log
+	Size         int            // of the encoded definition
 	Until        instant.Millis // the job is kept until then; 0: it is deleted
 	Gone         bool           // the job no longer exists
 }
@@ -191,7 +192,7 @@ func (c *Core) reapJobs(p *ReapJobs) {
 // reap deletes a job whose retention is over, if it is still as it was when it was handed over.
 func (c *Core) reap(s seat, r *hotRow, item *ReapItem) {
 	c.unit(item.Bytes() + c.debtBytes(r.id))
-	c.forget(s, r, &Delete{Tenant: item.Tenant, Name: item.Name, Hash: item.Hash})
+	c.forget(s, r, &Delete{Tenant: item.Tenant, Name: item.Name, Hash: item.Hash, Of: DefinitionSize{ID: r.id, Version: r.version, Bytes: item.Size}})
 	c.audit(job.ActorEngine, job.ActionDelete, job.AuditEntry{Tenant: item.Tenant, Name: item.Name, Job: r.id, Before: item.Before})
 	c.rows.release(s)
 }

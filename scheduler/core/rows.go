@@ -28,7 +28,7 @@ type hotRow struct {
 	timer  wheel.Ref
 	flags  job.TimerFlags
 	marks  rowMarks
-	tenant job.TenantHash
+	tenant uint16 // number of its tenant; 0: see tenants.wide
 }
 
 // rowMarks say where a job is and, in their upper bits, under which state it is counted. They are not stored: a start

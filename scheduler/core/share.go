@@ -13,7 +13,8 @@ import (
 // and takes no room from ticks.
 //
 // If a tenant's share is used up, its next tick waits in the tenant's line, in order, until runs end. When the tick
-// is decided it counts as on time, because the engine led when it came due.
+// is decided it counts as on time, because the engine led when it came due. A quota of live runs is another bound, of one
+// tenant: see quota.go.
 
 const (
 	// liveShareFactor is the largest ratio of a tenant's live runs of ticks to the free places. A larger one lets a
@@ -31,80 +32,71 @@ const (
 	stuckDebtsPause = 1_000
 )
 
-// liveShare counts the live runs of a tenant, by origin.
-type liveShare struct{ ticks, manual int }
-
-// liveShares counts the live runs by tenant and by origin. Runs of deleted jobs count too. Invariant: the counts are
-// those of Core.live, once the core leads. A tenant without live runs has no entry.
-type liveShares struct {
-	by     map[job.TenantHash]liveShare
-	manual int // of all tenants
-}
-
-// add adds n, which may be negative, to the count of runs like live.
-func (l *liveShares) add(live liveRun, n int) {
-	s := l.by[live.tenant]
-	if live.byHand {
-		s.manual += n
-		l.manual += n
-	} else {
-		s.ticks += n
-	}
-	if s == (liveShare{}) {
-		delete(l.by, live.tenant)
-		return
-	}
-	l.by[live.tenant] = s
-}
-
 // goLive counts a run that becomes live in this step.
 func (c *Core) goLive(live liveRun) {
-	c.shares.add(live, 1)
+	c.tenants.addRun(live, 1)
 	c.room--
 }
 
 // goOver counts a run that is over.
 func (c *Core) goOver(live liveRun) {
-	c.shares.add(live, -1)
+	c.tenants.addRun(live, -1)
 	c.room++
 }
 
-// mayGoLive reports whether a tick of a tenant may become a run now.
-func (c *Core) mayGoLive(t job.TenantHash) bool { return c.shares.by[t].ticks < liveShareFactor*c.room }
+// mayGoLive reports whether a tick of a tenant may become a run now: by its share, and by its quota. A tenant that is gone
+// has no ticks, and may.
+func (c *Core) mayGoLive(t *tenant) bool { return t == nil || c.hasRoom(t) && !t.hasAllRuns() }
 
-// checkManual refuses n runs that a caller starts, if they exceed the tenant's share of such runs. A caller can be
-// refused, a tick cannot: so this bound refuses, and the share of ticks only delays.
-func (c *Core) checkManual(t job.TenantHash, n int) error {
+// hasRoom reports whether a tick of a tenant may become a run by its share.
+func (c *Core) hasRoom(t *tenant) bool { return t.ticks < liveShareFactor*c.room }
+
+// checkManual refuses n runs that a caller starts, if they exceed the tenant's quota or its share of such runs. A caller
+// can be refused, a tick cannot: so the bound of such runs refuses, and the share of ticks only delays.
+func (c *Core) checkManual(t *tenant, n int) error {
+	if err := c.checkLive(t, n); err != nil {
+		return err
+	}
 	pool := (c.room + len(c.live)) / manualPart
-	have := c.shares.by[t].manual
-	most := min(c.settings.ManualMax, pool-c.shares.manual)
-	if have+n <= most && n <= c.room {
+	most := min(c.settings.ManualMax, pool-c.tenants.manual)
+	if t.manual+n <= most && n <= c.room {
 		return nil
 	}
 	return apierr.Errorf(apierr.QuotaExceeded, "",
 		"the tenant has %d runs that were started by trigger, backfill or retry and are not over, and may have %d now, so %d more are too many; wait until some end, or cancel them",
-		have, max(0, min(most, have+c.room)), n)
+		t.manual, max(0, min(most, t.manual+c.room)), n)
 }
 
 // waitingLines hold the jobs whose ticks wait because their tenants' shares are used up. Invariant: a tenant is in
 // tenants exactly while it has a line. Entries of a line may be void.
 type waitingLines struct {
-	lines   map[job.TenantHash]*fair.FIFO[backlogEntry]
-	tenants fair.FIFO[job.TenantHash] // with a line, in the order in which they are served
+	lines   map[tenantNo]*fair.FIFO[backlogEntry]
+	tenants fair.FIFO[tenantNo] // with a line, in the order in which they are served
 	count   int
 }
 
 func newWaitingLines() waitingLines {
-	return waitingLines{lines: make(map[job.TenantHash]*fair.FIFO[backlogEntry])}
+	return waitingLines{lines: make(map[tenantNo]*fair.FIFO[backlogEntry])}
 }
 
 // mustWait reports whether the tick at the cursor of a job must wait for its tenant's share, or behind earlier ticks
-// of the tenant. The latter keeps the order within the tenant, even when a place becomes free in between.
+// of the tenant. The latter keeps the order within the tenant, even when a place becomes free in between. If the tenant
+// has all live runs of its quota, a one-shot waits; the ticks of other jobs are decided, and skipped, and so they do not
+// wait behind one-shots either.
 func (c *Core) mustWait(r *hotRow) bool {
-	if r.flags.Is(job.FlagCompleted) || c.profiles.get(r.profile).err != nil {
+	p := c.profiles.get(r.profile)
+	if r.flags.Is(job.FlagCompleted) || p.err != nil {
 		return false
 	}
-	return c.shared.lines[r.tenant] != nil || !c.mayGoLive(r.tenant)
+	t := c.tenantOf(r)
+	isOneShot := p.schedule == nil
+	switch {
+	case t.hasAllRuns():
+		return isOneShot
+	case !c.hasRoom(t):
+		return true
+	}
+	return c.shared.lines[t.no] != nil && (isOneShot || t.quota.LiveRuns == 0)
 }
 
 // await puts a job that is off the wheel into its tenant's line.
@@ -115,11 +107,12 @@ func (c *Core) await(s seat, r *hotRow) {
 		r.marks |= markBacklog
 		c.backlogged++
 	}
-	line := c.shared.lines[r.tenant]
+	no := c.tenants.ofJob(r)
+	line := c.shared.lines[no]
 	if line == nil {
 		line = new(fair.FIFO[backlogEntry])
-		c.shared.lines[r.tenant] = line
-		c.shared.tenants.Push(r.tenant)
+		c.shared.lines[no] = line
+		c.shared.tenants.Push(no)
 	}
 	line.Push(backlogEntry{seat: s, ticket: r.timer})
 	c.shared.count++
@@ -133,7 +126,7 @@ func (c *Core) decideAwaiting(budget int) int {
 		t := c.shared.tenants.Pop()
 		line := c.shared.lines[t]
 		decided := 0
-		for ; decided < decideQuantum && line.Len() > 0 && budget > 0 && c.fits() && c.mayGoLive(t); decided++ {
+		for ; decided < decideQuantum && line.Len() > 0 && budget > 0 && c.fits() && c.mayGoLive(c.tenants.at(t)); decided++ {
 			e := line.Pop()
 			c.shared.count--
 			if c.isGood(e) {
@@ -175,7 +168,7 @@ func (c *Core) dropVoidAwaiting() {
 // mayDecideAwaiting reports whether a step can decide any of the waiting ticks.
 func (c *Core) mayDecideAwaiting() bool {
 	for t := range c.shared.lines {
-		if c.mayGoLive(t) {
+		if c.mayGoLive(c.tenants.at(t)) {
 			return true
 		}
 	}

@@ -61,8 +61,8 @@ func TestLiveShares(t *testing.T) {
 		}
 		n += len(held)
 	}
-	if h.core.shares.by[held[0].Tenant].ticks != len(held) || h.core.shared.count != 0 {
-		t.Errorf("%+v are counted, and %d wait", h.core.shares, h.core.shared.count)
+	if h.core.tenants.find("herd").ticks != len(held) || h.core.shared.count != 0 {
+		t.Errorf("%d are counted, and %d wait", h.core.tenants.find("herd").ticks, h.core.shared.count)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestManualPool(t *testing.T) {
 			_ = h.trigger(tenant, "job")
 		}
 	}
-	if n := h.core.shares.manual; n > 50 || n < 40 || n != len(h.core.live) {
+	if n := h.core.tenants.manual; n > 50 || n < 40 || n != len(h.core.live) {
 		t.Errorf("%d runs by hand are live, %d in all; want at most 50 of 100", n, len(h.core.live))
 	}
 }

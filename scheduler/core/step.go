@@ -21,6 +21,9 @@ type Input struct {
 	// Room is how many more runs may go live: the runner's bound minus the live runs. No tick is decided beyond it; it
 	// waits.
 	Room int
+	// Quotas are those in force from this step on; nil: none. A step compares the pointer with that of the last step, and
+	// does work for each tenant only if it is another one.
+	Quotas *Quotas
 }
 
 // Output is the result of one step. Its order is a contract, on which the promise of no lost and no unrecorded launch
@@ -67,6 +70,8 @@ type Output struct {
 	Reap []Reap
 	// OutcomesTaken is the number of handled outcomes. The rest belongs to the next step.
 	OutcomesTaken int
+	// Uses holds what the tenants use whose use has changed.
+	Uses []TenantUse
 	// WakeAt is when the next step has something to do; 0 means never.
 	WakeAt instant.Millis
 
@@ -80,6 +85,7 @@ func (o *Output) reset() {
 	o.resetSealed()
 	o.Replies, o.Launches = o.Replies[:0], o.Launches[:0]
 	o.Ended, o.Going, o.Aborts, o.Reap, o.Pauses = o.Ended[:0], o.Going[:0], o.Aborts[:0], o.Reap[:0], o.Pauses[:0]
+	o.Uses = o.Uses[:0]
 	o.Lateness, o.Waits, o.Replan = o.Lateness[:0], o.Waits[:0], false
 	o.OutcomesTaken, o.ProposalsTaken, o.WakeAt, o.Notices = 0, 0, 0, 0
 }

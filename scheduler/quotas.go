@@ -1,0 +1,59 @@
+package scheduler
+
+import (
+	"github.com/carillon-io/carillon/scheduler/core"
+)
+
+// NewQuotas returns quotas by the names of tenants. It leaves out those that bound nothing.
+func NewQuotas(byTenant map[string]Quota) *Quotas { return core.NewQuotas(byTenant) }
+
+// quotas returns the quotas in force; nil if there are none.
+func (e *Engine) quotas() *Quotas {
+	if e.opts.Quotas == nil {
+		return nil
+	}
+	return e.opts.Quotas()
+}
+
+// TenantQuota is the quota of a tenant, and what the tenant uses of it.
+type TenantQuota struct {
+	Tenant string
+	Limit  Quota // 0: no bound
+	Use    Quota // as of the last step; LiveRuns is 0 while the engine stands by
+}
+
+// TenantQuotas returns the tenants that have a quota, in the order of their names. It is safe for concurrent use, and
+// does not wait for a step.
+func (e *Engine) TenantQuotas() []TenantQuota {
+	q := e.quotas()
+	names := q.Tenants()
+	list := make([]TenantQuota, 0, len(names))
+	e.gauge.mu.Lock()
+	defer e.gauge.mu.Unlock()
+	for _, name := range names {
+		list = append(list, TenantQuota{Tenant: name, Limit: q.Of(name), Use: e.gauge.uses[name]})
+	}
+	return list
+}
+
+// noteUses takes what has changed of the use of tenants. The caller must hold the lock.
+func (g *gauge) noteUses(list []core.TenantUse) {
+	if g.uses == nil {
+		g.uses = make(map[string]Quota)
+	}
+	for _, u := range list {
+		if u.Use == (Quota{}) {
+			delete(g.uses, u.Tenant)
+			continue
+		}
+		g.uses[u.Tenant] = u.Use
+	}
+}
+
+// countSome counts further definitions after a step, if a leader of an earlier release has left no valid sums.
+func (e *Engine) countSome() error {
+	if !e.core.IsCounting() {
+		return nil
+	}
+	return e.core.CountSome(e.opts.Store)
+}

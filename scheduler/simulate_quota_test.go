@@ -1,0 +1,79 @@
+package scheduler
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Quotas: in some worlds the tenants have some, which change while jobs tick. They are drawn from random numbers of
+// their own, so that worlds without quotas are as they were.
+
+// simQuotas draws the quotas of a world.
+type simQuotas struct {
+	rng *rand.Rand // nil: no tenant has one, ever
+	now *Quotas    // as the engine gets them in each step
+}
+
+// drawsQuotas reports whether the tenants of a plan have quotas.
+func (p *simPlan) drawsQuotas() bool {
+	return p.kind != "year" && rand.New(rand.NewPCG(p.seed, 11)).IntN(3) == 0
+}
+
+// beginQuotas lets the quotas change now and then.
+func (w *world) beginQuotas() {
+	if !w.plan.drawsQuotas() {
+		return
+	}
+	w.quotas.rng = rand.New(rand.NewPCG(w.plan.seed, 12))
+	w.changeQuotas()
+	w.again(40*w.plan.pause.Milliseconds(), w.changeQuotas)
+}
+
+// changeQuotas draws other quotas: of each tenant some parts, about as large as what it would use.
+func (w *world) changeQuotas() {
+	rng := w.quotas.rng
+	most := w.plan.jobs/simTenants + 2
+	now, model := make(map[string]Quota), make(map[string]modelQuota)
+	for n := range simTenants {
+		var q modelQuota
+		if rng.IntN(3) > 0 {
+			q.jobs = int64(most/3 + rng.IntN(most))
+		}
+		if rng.IntN(3) > 0 {
+			q.bytes = int64(most/3+rng.IntN(most)) * 300
+		}
+		if rng.IntN(3) > 0 {
+			q.live = int64(1 + rng.IntN(10))
+		}
+		tenant := fmt.Sprint("tenant-", n)
+		now[tenant], model[tenant] = Quota{Jobs: q.jobs, Bytes: q.bytes, LiveRuns: q.live}, q
+	}
+	w.quotas.now = NewQuotas(now)
+	w.model.changeQuotas(w.wall(), model)
+}
+
+// fill gives a definition a payload, so that definitions are of different sizes.
+func (w *world) fill(d *modelDef) {
+	if w.quotas.rng != nil {
+		d.payload = w.quotas.rng.IntN(400)
+	}
+}
+
+// sizeOf returns what a definition counts for its tenant's bytes.
+func (w *world) sizeOf(name string, d *modelDef) int64 {
+	return int64(job.DefinitionBytes(w.definition(name, d)))
+}
+
+// checkUses compares what the engine counts for each tenant with what the model and the store have.
+func (w *world) checkUses() {
+	if err := w.engine.core.CheckBytes(w.store); err != nil {
+		w.model.fail("quota", nil, "%v", err)
+	}
+	for n := range simTenants {
+		tenant := fmt.Sprint("tenant-", n)
+		got := w.engine.gauge.uses[tenant]
+		w.model.checkUse(tenant, modelQuota{got.Jobs, got.Bytes, got.LiveRuns})
+	}
+}
