@@ -170,7 +170,7 @@ func (c *contextShowCmd) Run(con *console) error {
 	}
 	rows := con.table()
 	for _, row := range [][2]string{
-		{"name", info.Name}, {"server", info.Server}, {"tenant", info.Tenant}, {"prefix", info.Prefix}, {"token", info.Token},
+		{"name", info.Name}, {"server", info.Server}, {"tenant", info.Tenant}, {"prefix", info.Prefix}, {"inbox", info.Inbox}, {"token", info.Token},
 		{"creds", info.Creds}, {"nkey", info.NKey}, {"certificate", info.TLSCert}, {"key", info.TLSKey}, {"authorities", info.TLSCA},
 	} {
 		if row[1] != "" {

@@ -23,6 +23,7 @@ type endpointFlags struct {
 	TokenFile string `help:"File with the token; it is read again when a connection is restored." placeholder:"FILE" env:"CARILLON_TOKEN_FILE" group:"server"`
 	Creds     string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	NKey      string `name:"nkey" help:"File with the seed of an nkey for NATS." placeholder:"FILE" env:"CARILLON_NKEY" group:"server"`
+	Inbox     string `help:"Beginning of the inboxes on NATS, if the permissions of the user ask for one; _INBOX if left out." placeholder:"PREFIX" env:"CARILLON_INBOX" group:"server"`
 	TLSCert   string `name:"tls-cert" help:"Client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT" group:"server"`
 	TLSKey    string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY" group:"server"`
 	TLSCA     string `name:"tls-ca" help:"Root certificates to trust for the server." placeholder:"FILE" env:"CARILLON_TLS_CA" group:"server"`
@@ -35,6 +36,7 @@ type endpoint struct {
 	Server  string `json:"server"`
 	Tenant  string `json:"tenant,omitempty"`
 	Prefix  string `json:"prefix,omitempty"`
+	Inbox   string `json:"inbox,omitempty"`
 	Token   string `json:"token,omitempty"`
 	Creds   string `json:"creds,omitempty"` // names of files from here on
 	NKey    string `json:"nkey,omitempty"`
@@ -43,7 +45,7 @@ type endpoint struct {
 	TLSCA   string `json:"tls_ca,omitempty"`
 
 	tokenFile string       // instead of Token; not saved
-	nats      *natsContext // of the nats command, instead of all but tenant and prefix; nil: none
+	nats      *natsContext // of the nats command, instead of all but tenant, prefix and inbox; nil: none
 }
 
 // given returns what the flags and their variables say.
@@ -52,7 +54,7 @@ func (f *endpointFlags) given() (*endpoint, error) {
 		return nil, usagef("--token and --token-file exclude each other (each may come from its variable): leave one out")
 	}
 	return &endpoint{
-		Server: f.Server, Tenant: f.Tenant, Prefix: f.Prefix, Token: f.Token, tokenFile: f.TokenFile,
+		Server: f.Server, Tenant: f.Tenant, Prefix: f.Prefix, Inbox: f.Inbox, Token: f.Token, tokenFile: f.TokenFile,
 		Creds: f.Creds, NKey: f.NKey, TLSCert: f.TLSCert, TLSKey: f.TLSKey, TLSCA: f.TLSCA,
 	}, nil
 }
@@ -71,7 +73,7 @@ func (e *endpoint) over(saved *endpoint) *endpoint {
 		merged.TLSCert, merged.TLSKey = e.TLSCert, e.TLSKey
 	}
 	merged.Tenant, merged.Prefix = cmp.Or(e.Tenant, saved.Tenant), cmp.Or(e.Prefix, saved.Prefix)
-	merged.TLSCA = cmp.Or(e.TLSCA, saved.TLSCA)
+	merged.Inbox, merged.TLSCA = cmp.Or(e.Inbox, saved.Inbox), cmp.Or(e.TLSCA, saved.TLSCA)
 	return &merged
 }
 
@@ -183,7 +185,13 @@ func (e *endpoint) natsOptions(opts client.Options) (server string, options []na
 	}
 	if e.nats != nil {
 		more, err := e.nats.options()
+		if e.Inbox != "" {
+			more = append(more, nats.CustomInboxPrefix(e.Inbox))
+		}
 		return cmp.Or(e.nats.URL, serverDefault), append(options, more...), err
+	}
+	if e.Inbox != "" {
+		options = append(options, nats.CustomInboxPrefix(e.Inbox))
 	}
 	if token := e.token(); token != nil {
 		tenant := cmp.Or(e.Tenant, "default")
@@ -201,6 +209,9 @@ func (e *endpoint) natsOptions(opts client.Options) (server string, options []na
 			return "", nil, fmt.Errorf("nkey in %s: %w", e.NKey, err)
 		}
 		options = append(options, option)
+		if e.Tenant != "" && !opts.AllTenants {
+			options = append(options, nats.UserInfo(e.Tenant, "")) // of several tenants of the key, this one
+		}
 	}
 	if e.TLSCert != "" {
 		options = append(options, nats.ClientCert(e.TLSCert, e.TLSKey))
