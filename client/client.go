@@ -236,8 +236,8 @@ func (c *Client) headerBytes() int {
 // unanswered returns the error for a request without a reply. err is the error of the NATS client, size
 // the number of bytes of the request.
 func (c *Client) unanswered(subject string, size int, err error) error {
-	if refused := denied(c.nc, subject); refused != nil {
-		return refused
+	if e := denied(c.nc, subject); e != nil {
+		return e
 	}
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: err}
 	switch {

@@ -63,14 +63,13 @@ func connectNATS(url string, opts Options, more []nats.Option) (*nats.Conn, erro
 	}
 	nc, err := nats.Connect(url, append(all, more...)...)
 	if errors.Is(err, nats.ErrAuthorization) {
-		err = Refused(err)
+		err = refused(err)
 	}
 	return nc, err
 }
 
-// Refused returns the [CodeUnauthenticated] error of a server that refuses the credentials of a NATS connection, with
-// err as its Cause. [Connect] returns it; it is for programs that connect by themselves, for [New].
-func Refused(err error) error {
+// refused returns the error of a server that refuses the credentials of a NATS connection.
+func refused(err error) error {
 	return &Error{Code: CodeUnauthenticated, Status: http.StatusUnauthorized, Message: "the server refuses these credentials, or they do not belong to this tenant", Cause: err}
 }
 

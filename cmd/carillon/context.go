@@ -8,7 +8,8 @@ import (
 
 // contextCmd groups the commands about contexts.
 type contextCmd struct {
-	List contextListCmd `cmd:"" aliases:"ls" help:"List the contexts."`
+	List contextListCmd `cmd:"" help:"List the contexts."`
+	LS   contextListCmd `cmd:"" name:"ls" hidden:"" help:"List the contexts."` // as the nats command names it
 	Use  contextUseCmd  `cmd:"" help:"Use a context from now on."`
 	Show contextShowCmd `cmd:"" help:"Show a context, without its token."`
 }

@@ -111,6 +111,10 @@ func (e *endpoint) check() error {
 
 // readOwn reads a small file that only the user may read.
 func readOwn(path string) ([]byte, error) {
+	// Before the file is opened, because the open of a pipe waits for who writes to it.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is no file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, plainPathError(err)
@@ -120,8 +124,6 @@ func readOwn(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, plainPathError(err)
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no file")
 	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
 		return nil, fmt.Errorf("other users of this machine may read or change it (mode %#o); run chmod 600 on it, and replace its token if others can have read it", info.Mode().Perm())
 	}
