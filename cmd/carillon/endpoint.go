@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -142,13 +143,9 @@ func (e *endpoint) connect(opts client.Options) (*remote, error) {
 	if e.nats == nil && e.isOverHTTP() {
 		return e.connectHTTP(opts)
 	}
-	server, options, err := e.natsOptions(opts)
+	nc, err := e.connectNATS(opts)
 	if err != nil {
 		return nil, err
-	}
-	nc, err := nats.Connect(server, options...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURLs(server), err)
 	}
 	c, err := client.New(nc, opts)
 	if err != nil {
@@ -156,6 +153,27 @@ func (e *endpoint) connect(opts client.Options) (*remote, error) {
 		return nil, err
 	}
 	return &remote{c, nc}, nil
+}
+
+// connectNATS connects to NATS. An admin of all tenants may ask for a tenant that has no account on the embedded server:
+// the server refuses such a name, and the second try gives none. The tenant default has an account always, so without
+// a tenant there is no second try.
+func (e *endpoint) connectNATS(opts client.Options) (*nats.Conn, error) {
+	server, options, err := e.natsOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(server, options...)
+	if errors.Is(err, nats.ErrAuthorization) && e.Tenant != "" && !opts.AllTenants && (e.token() != nil || e.NKey != "") {
+		opts.AllTenants = true
+		if again, err := e.connectNATS(opts); err == nil {
+			return again, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURLs(server), err)
+	}
+	return nc, nil
 }
 
 // connectHTTP connects to a server over HTTP.
