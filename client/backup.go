@@ -83,8 +83,11 @@ type Backup struct {
 
 // OpenBackup makes the leader of a shard copy its store, and returns the copy for [Backup.Piece]. It
 // waits for a leader for up to [Options].Timeout, and for the server to flush its store for up to
-// [Options].BulkTimeout. The caller calls [Backup.Close], which frees the server's disk.
+// [Options].BulkTimeout. The caller calls [Backup.Close], which frees the server's disk. It goes over NATS only.
 func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) {
+	if c.via != nil {
+		return nil, errNeedsNATS("a backup")
+	}
 	body, err := encode(BackupRequest{Version: BackupVersion})
 	if err != nil {
 		return nil, err

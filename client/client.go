@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,6 +60,17 @@ type Options struct {
 	// adds none. A client of [NewLocal] does not call it, because its requests carry ctx itself.
 	Inject func(ctx context.Context, header nats.Header)
 
+	// Token returns the token that a client of [Connect] shows: over NATS for each connection, over HTTP for each request.
+	// So a token can be rotated while the client runs; see [TokenFile], [StaticToken] and [WithToken]. It is called from
+	// several goroutines. Nil: no token is shown.
+	Token func() (string, error)
+	// AllTenants shows the token to NATS without the name of a tenant. [Client.OpenBackup] and [Client.Handover] need it
+	// on a server with rights, because they belong to no tenant; the token must be that of an admin of all tenants.
+	AllTenants bool
+	// TLS are the settings of TLS of a client of [Connect]; see [TLSFrom]. With them a NATS connection must have TLS. Nil:
+	// the URL decides, and the authorities of the system are trusted.
+	TLS *tls.Config
+
 	// NoRetry makes the client send each request once. By default it repeats a request that reached no
 	// leader or got no answer, where that is safe; the package comment has the rules.
 	NoRetry bool
@@ -99,41 +111,33 @@ func (o Options) validate() error {
 // Client sends requests to the leader of a Carillon cluster. Its methods are safe for concurrent use.
 type Client struct {
 	opts Options
-	// nc is nil for a client of NewLocal.
+	// nc is nil if via is set.
 	nc  *nats.Conn
 	own bool // the client owns the connection, so Close closes it
 
-	local Local // replaces the connection for a scheduler in this process; nil: nc is used
+	via transport // over which requests go instead of NATS; nil: nc is used
 }
 
-// New returns a client that uses the connection nc. The caller still owns nc and closes it.
+// New returns a client that uses the connection nc. The caller still owns nc and closes it, and has given it its
+// credentials; see [WithToken].
 func New(nc *nats.Conn, opts Options) (*Client, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
+	if opts.Token != nil || opts.TLS != nil {
+		return nil, errors.New("client: options: Token and TLS belong to Connect; give the connection the option WithToken, and those of nats for TLS")
+	}
 	return &Client{opts: opts, nc: nc}, nil
-}
-
-// Connect returns a client with a connection of its own, which Close closes. url and natsOptions are
-// those of [nats.Connect].
-func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, error) {
-	nc, err := nats.Connect(url, natsOptions...)
-	if err != nil {
-		return nil, fmt.Errorf("client: connect to NATS at %s: %w", url, err)
-	}
-	c, err := New(nc, opts)
-	if err != nil {
-		nc.Close()
-		return nil, err
-	}
-	c.own = true
-	return c, nil
 }
 
 // Close closes the connection of a client that [Connect] made. For other clients it does nothing.
 func (c *Client) Close() {
-	if c.own {
+	switch {
+	case !c.own:
+	case c.via != nil:
+		c.via.close()
+	default:
 		c.nc.Close()
 	}
 }
@@ -172,8 +176,8 @@ func (c *Client) bulkCall(body []byte) call {
 
 // exchangeOnce sends an encoded request and decodes its reply.
 func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, reply any) error {
-	if c.local != nil {
-		return c.askLocal(ctx, verb, body, reply)
+	if c.via != nil {
+		return c.via.exchange(ctx, verb, body, reply)
 	}
 	request := &nats.Msg{Subject: c.subject(verb), Data: body, Header: c.header(ctx)}
 	msg, err := c.nc.RequestMsgWithContext(ctx, request)
@@ -232,6 +236,9 @@ func (c *Client) headerBytes() int {
 // unanswered returns the error for a request without a reply. err is the error of the NATS client, size
 // the number of bytes of the request.
 func (c *Client) unanswered(subject string, size int, err error) error {
+	if e := denied(c.nc, subject); e != nil {
+		return e
+	}
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: err}
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):

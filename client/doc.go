@@ -1,9 +1,24 @@
-// Package client is the Go client of Carillon: it registers jobs over NATS and reads what became of
+// Package client is the Go client of Carillon: it registers jobs over NATS or HTTP and reads what became of
 // them. Its types are the messages of the API, which the server uses too; client and server share
 // nothing else.
 //
-// A [Client] sends NATS requests to the leader. If the server refuses a request, the client returns an
-// [*Error]; errors.Is finds its code, as in errors.Is(err, client.CodeNotFound).
+// A [Client] sends requests to the leader: over NATS, or over HTTP to any node, which passes them on. [Connect]
+// chooses by the URL. If the server refuses a request, the client returns an [*Error]; errors.Is finds its code, as in
+// errors.Is(err, client.CodeNotFound).
+//
+// # Credentials
+//
+// On a server with rights a client shows a token ([Options].Token) or, over HTTP, a client certificate (Options.TLS).
+// The token is asked for again for each HTTP request and each NATS connection, so that [TokenFile] rotates it. Over
+// NATS the options of the NATS library give other credentials: [nats.UserCredentials], [nats.NkeyOptionFromSeed].
+//
+//	CodeUnauthenticated   the server does not know the caller ([IsUnauthenticated])
+//	CodeForbidden         the caller may not do this in this tenant ([IsForbidden])
+//
+// Over NATS, [Connect] itself returns the first. If NATS does not let a user publish to a subject, the request fails with
+// the second when its time is over, because NATS does not answer such a request.
+//
+// Over HTTP, [Client.Status] is that of the node that answers, and [Client.OpenBackup] and [Client.Handover] are missing.
 //
 // # While another leader takes over
 //
@@ -11,8 +26,8 @@
 // 20 ms and then with pauses that grow to 250 ms, until the deadline of its context, or else until
 // [Options.Timeout] has passed.
 //
-// The client repeats every request that no server can have carried out: NATS had no responders, the
-// connection was broken, or the answer is [CodeNotLeader]. A request may have taken effect if its answer
+// The client repeats every request that no server can have carried out: NATS had no responders, there was no
+// connection, or the answer is [CodeNotLeader]. A request may have taken effect if its answer
 // is [CodeUnavailable], or has not arrived after 5 s (25 s for a bulk registration). The client repeats
 // it only if carrying it out twice is as good as once:
 //
@@ -43,7 +58,8 @@
 //
 // # The files of the package
 //
-// client.go has the options and sends one request, retry.go repeats it by the rules above, and reply.go judges who
+// client.go has the options and sends one request over NATS, transport.go chooses the way and connects, http.go and
+// http_routes.go send a request over HTTP, token.go and tls.go have the credentials, retry.go repeats it by the rules above, and reply.go judges who
 // answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have the methods; put_all.go
 // splits any number of jobs into requests, backup.go fetches a copy piece by piece. message.go, message_run.go,
 // job.go, run.go and status.go are the messages; duration.go and time.go their notations. local.go is the way to a
@@ -51,7 +67,7 @@
 //
 // # Concurrency
 //
-// A [Client] has no state but its connection, so its methods may be called from any goroutine and do not wait for
+// A [Client] has no state but its connections, so its methods may be called from any goroutine and do not wait for
 // each other. Only PutAll starts goroutines, one for each request under way, which end with its context. Iterators
 // read the next page when the one before is used up, so a list that changes meanwhile may show a part of the
 // change.

@@ -25,8 +25,8 @@ const (
 	CodeRateLimited     Code = "rate_limited"
 	CodeNotLeader       Code = "not_leader"
 	CodeUnavailable     Code = "unavailable"
-	CodeUnauthenticated Code = "unauthenticated"
-	CodeForbidden       Code = "forbidden"
+	CodeUnauthenticated Code = "unauthenticated" // see [IsUnauthenticated]
+	CodeForbidden       Code = "forbidden"       // see [IsForbidden]
 	CodeInternal        Code = "internal"
 )
 
@@ -81,6 +81,13 @@ func IsNotFound(err error) bool { return errors.Is(err, CodeNotFound) }
 func IsConflict(err error) bool {
 	return errors.Is(err, CodeVersionConflict) || errors.Is(err, CodeAlreadyExists)
 }
+
+// IsUnauthenticated reports whether err says that the server does not know the caller: the token or the certificate is
+// missing, unknown or no longer valid.
+func IsUnauthenticated(err error) bool { return errors.Is(err, CodeUnauthenticated) }
+
+// IsForbidden reports whether err says that the server knows the caller, and that it may not do this in this tenant.
+func IsForbidden(err error) bool { return errors.Is(err, CodeForbidden) }
 
 // IsUnavailable reports whether err says that no server answered, or that the server cannot carry out
 // the request at the moment. A later attempt may succeed.

@@ -51,6 +51,31 @@ func Example() {
 	// hourly-bell {"strokes":3}
 }
 
+// With rights, a client shows a token. The file is read for each request, so the token is rotated by replacing the file;
+// a certificate of a private authority is trusted by TLSFrom.
+func ExampleConnect() {
+	tls, err := client.TLSFrom("", "", "") // authorities, certificate, key
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := client.Connect(guardedHTTP, client.Options{ // such as https://carillon.example.com:7272
+		Tenant: "billing", Token: client.TokenFile(operatorToken), TLS: tls,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	_, created, err := c.Put(context.Background(), client.Job{
+		Name: "invoices", Schedule: "@daily", Target: client.Target{Kind: "nats", Subject: "billing.invoices"},
+	})
+	fmt.Println(created, err)
+	_, err = c.Delete(context.Background(), "invoices")
+	fmt.Println(client.IsForbidden(err), err)
+	// Output:
+	// true <nil>
+	// true forbidden: token:ci may not use jobs.delete in the tenant billing
+}
+
 // The version of the job as it was read prevents two writers from undoing each other's change.
 func ExampleClient_PutIfVersion() {
 	ctx := context.Background()

@@ -23,12 +23,18 @@ func NewLocal(l Local, opts Options) (*Client, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return &Client{opts: opts, local: l}, nil
+	return &Client{opts: opts, via: &localTransport{l, opts}}, nil
 }
 
-// askLocal does what exchangeOnce does, with a call instead of a message.
-func (c *Client) askLocal(ctx context.Context, verb string, body []byte, reply any) error {
-	text, err := c.local.Ask(ctx, c.opts.Tenant, verb, c.opts.By, body)
+// localTransport calls a scheduler in this process.
+type localTransport struct {
+	local Local
+	opts  Options
+}
+
+// exchange implements transport.
+func (w *localTransport) exchange(ctx context.Context, verb string, body []byte, reply any) error {
+	text, err := w.local.Ask(ctx, w.opts.Tenant, verb, w.opts.By, body)
 	if err != nil {
 		return err
 	}
@@ -42,10 +48,14 @@ func (c *Client) askLocal(ctx context.Context, verb string, body []byte, reply a
 // process; the bound keeps PutAll from holding all jobs in one request.
 const localRequestBytes = 1 << 20
 
+func (w *localTransport) requestBytesMax() int { return localRequestBytes }
+
+func (w *localTransport) close() {}
+
 // requestBytesMax returns the largest size of a request's body, in bytes.
 func (c *Client) requestBytesMax() int {
-	if c.local != nil {
-		return localRequestBytes
+	if c.via != nil {
+		return c.via.requestBytesMax()
 	}
 	return int(c.nc.MaxPayload()) - c.headerBytes()
 }

@@ -131,7 +131,7 @@ func (p *putter) refuse(name string, size int) {
 	b.jobs = 1
 	b.reply = PutManyReply{Rejected: 1, Results: []PutResult{{Name: name, Error: &Error{
 		Code: CodeTooLarge, Status: http.StatusRequestEntityTooLarge,
-		Message: fmt.Sprintf("the job has %d bytes, and a request here has at most %d (max_payload of NATS)", size, p.most),
+		Message: fmt.Sprintf("the job has %d bytes, and a request here has at most %d (over NATS its max_payload)", size, p.most),
 	}}}}
 	close(b.done)
 	p.inFlight = append(p.inFlight, b)

@@ -63,9 +63,9 @@ func fateOf(err error) fate {
 	switch {
 	case !ok:
 		return answered
-	case e.Code == CodeNotLeader, errors.Is(e.Cause, nats.ErrNoResponders), errors.Is(e.Cause, nats.ErrReconnectBufExceeded):
+	case e.Code == CodeNotLeader, errors.Is(e.Cause, nats.ErrNoResponders), errors.Is(e.Cause, nats.ErrReconnectBufExceeded), errors.Is(e.Cause, errNotSent):
 		return undone
-	case e.Code == CodeUnavailable && (e.Cause == nil || errors.Is(e.Cause, context.DeadlineExceeded)):
+	case e.Code == CodeUnavailable && (e.Cause == nil || errors.Is(e.Cause, context.DeadlineExceeded) || errors.Is(e.Cause, errBroken)):
 		return unclear
 	}
 	return answered

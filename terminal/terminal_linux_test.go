@@ -1,14 +1,19 @@
 package terminal_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/carillon-io/carillon/terminal"
 	"github.com/carillon-io/carillon/terminal/terminaltest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // asPeopleHave clears the variables that correct a terminal.
@@ -80,5 +85,57 @@ func TestBarOnTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	if p := terminal.NewProgress(term.File, "imported", nil); p.Bar {
 		t.Error("a bar on a terminal that cannot move the cursor")
+	}
+}
+
+// TestReadSecret: a line is read and not shown, and afterwards the terminal shows again what is typed.
+func TestReadSecret(t *testing.T) {
+	term := terminaltest.Open(t, 80, 25)
+	before, err := unix.IoctlGetTermios(int(term.File.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := func() bool {
+		now, err := unix.IoctlGetTermios(int(term.File.Fd()), unix.TCGETS)
+		return err == nil && now.Lflag&unix.ECHO == 0
+	}
+	read := func(ctx context.Context) (string, error) {
+		type answer struct {
+			text string
+			err  error
+		}
+		got := make(chan answer, 1)
+		go func() {
+			text, err := terminal.ReadSecret(ctx, term.File, 10)
+			got <- answer{text, err}
+		}()
+		testkit.Until(t, "the terminal hides what is typed", hidden)
+		if ctx.Err() == nil {
+			term.Type(t, "sesame\n")
+		}
+		a := <-got
+		return a.text, a.err
+	}
+	if text, err := read(t.Context()); text != "sesame" || err != nil || strings.Contains(term.Text(), "sesame") {
+		t.Errorf("%q, %v; the terminal shows %q", text, err, term.Text())
+	}
+	if now, err := unix.IoctlGetTermios(int(term.File.Fd()), unix.TCGETS); err != nil || *now != *before {
+		t.Errorf("the terminal was left with other settings: %v", err)
+	}
+	term.Type(t, "abcdefghijk\n")
+	if _, err := terminal.ReadSecret(t.Context(), term.File, 10); err == nil {
+		t.Error("a line that is too long was read")
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := terminal.ReadSecret(t.Context(), null, 10); err == nil {
+		t.Error("a device that is no terminal was read")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := terminal.ReadSecret(ctx, term.File, 10); !errors.Is(err, context.Canceled) || hidden() {
+		t.Errorf("after Ctrl-C: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ type authCmd struct {
 	Check authCheckCmd `cmd:"" help:"Check a file of rights."`
 	Can   authCanCmd   `cmd:"" help:"Say whether a principal may do something; exit status 1 if it may not."`
 	Certs authCertsCmd `cmd:"" help:"Make a small certificate authority, and certificates for trying out TLS."`
+
+	NATSTemplate authNATSCmd `cmd:"" name:"nats-template" help:"Print users, permissions and accounts of tenants for NATS servers of your own."`
 }
 
 // Help is what `carillon auth --help` says besides the commands.
@@ -15,5 +17,6 @@ func (*authCmd) Help() string {
   carillon auth token ci
   carillon auth check /etc/carillon/auth.yaml
   carillon auth can ci jobs.delete --tenant billing --auth /etc/carillon/auth.yaml
-  carillon auth certs ./tls --nodes a,b,c --client ops`
+  carillon auth certs ./tls --nodes a,b,c --client ops
+  carillon auth nats-template --tenant billing,shop`
 }

@@ -53,7 +53,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	if c.Out == "-" && terminal.IsTerminal(con.out) {
 		return usagef("a backup is not for a terminal: give a file with -o, or pipe it somewhere")
 	}
-	r, err := c.connectAs(ctx, "")
+	r, err := c.connectOverAll(ctx, "")
 	if err != nil {
 		return err
 	}

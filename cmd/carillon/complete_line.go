@@ -22,6 +22,8 @@ const (
 	jobNames valueKind = "@jobs"
 	files    valueKind = "@files"
 	contexts valueKind = "@contexts"
+	// ownContexts are those of 'carillon login' alone.
+	ownContexts valueKind = "@own-contexts"
 )
 
 // line is the part of a command line before the cursor, as far as completion needs it. It reads an unfinished line,

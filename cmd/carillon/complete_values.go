@@ -47,22 +47,32 @@ func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candid
 	switch kind {
 	case contexts:
 		return contextNames()
+	case ownContexts:
+		return candidates(savedContexts())
 	case jobNames:
 		return serversJobs(ctx, con, l)
 	}
 	return nil
 }
 
-// contextNames returns the contexts of the nats command. They come from the directory of the nats command and need
-// no server.
+// contextNames returns the contexts of 'carillon login' and those of the nats command. They come from directories and
+// need no server.
 func contextNames() (all []candidate) {
-	pattern, err := natsContextPath("*")
-	if err != nil {
-		return nil
+	names := savedContexts()
+	if pattern, err := natsContextPath("*"); err == nil {
+		paths, _ := filepath.Glob(pattern)
+		for _, path := range paths {
+			names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
+		}
 	}
-	paths, _ := filepath.Glob(pattern)
-	for _, path := range paths[:min(len(paths), completeNamesMax)] {
-		all = append(all, candidate{value: strings.TrimSuffix(filepath.Base(path), ".json")})
+	slices.Sort(names)
+	return candidates(slices.Compact(names))
+}
+
+// candidates returns the first of some names.
+func candidates(names []string) (all []candidate) {
+	for _, name := range names[:min(len(names), completeNamesMax)] {
+		all = append(all, candidate{value: name})
 	}
 	return all
 }

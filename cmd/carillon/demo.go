@@ -93,7 +93,7 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 	if err != nil {
 		return nil, err
 	}
-	flags := serverFlags{Server: s.server.Ready().NATS, Tenant: "default", Prefix: "carillon", Timeout: span(10 * time.Second)}
+	flags := serverFlags{endpointFlags: endpointFlags{Server: s.server.Ready().NATS, Timeout: span(10 * time.Second)}}
 	if s.remote, err = flags.connectAs(ctx, whoAsks()); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
 )
@@ -41,7 +42,8 @@ var advices = []advice{
 	{syscall.ENOTDIR, "a part of the path is a file: choose a directory"},
 	{syscall.EMFILE, "the process has too many open files: raise the limit (ulimit -n, or LimitNOFILE= of systemd)"},
 	{nats.ErrNoServers, "nothing answers there: is a server running, and is the address right?"},
-	{nats.ErrAuthorization, "it refuses these credentials: give the right ones with --creds or --context"},
+	{nats.ErrAuthorization, "it refuses these credentials, or they do not belong to this tenant: log in with 'carillon login', or set CARILLON_TOKEN or --creds, and --tenant"},
+	{client.CodeUnauthenticated, "log in with 'carillon login', or set CARILLON_TOKEN or --token-file"},
 	{snapshot.ErrFailed, "look into the system's log; if the files are damaged, restore a backup"},
 	{wal.ErrPoisoned, "the disk failed to write: look into the system's log, then start again; nothing acknowledged is lost"},
 }
@@ -52,7 +54,7 @@ func explain(err error) string {
 	if text, ok := explainDamage(err); ok {
 		return text
 	}
-	text := redactText(oneLine(err.Error()))
+	text := redactText(strings.TrimPrefix(oneLine(err.Error()), "client: "))
 	for _, a := range advices {
 		if errors.Is(err, a.is) {
 			return text + "; " + a.text

@@ -41,7 +41,7 @@ const handoverPoll = 10 * time.Millisecond
 
 // Run implements the command.
 func (c *handoverCmd) Run(ctx context.Context, con *console) error {
-	r, err := c.connect(ctx)
+	r, err := c.connectOverAll(ctx, c.by())
 	if err != nil {
 		return err
 	}

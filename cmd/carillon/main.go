@@ -43,7 +43,10 @@ type cli struct {
 	Restore  restoreCmd  `cmd:"" help:"Create a data directory from a backup."`
 	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
 	Cluster  clusterCmd  `cmd:"" help:"Turn a single node into a cluster."`
-	Auth     authCmd     `cmd:"" help:"Manage who may do what: tokens, the file of rights, certificates."`
+	Login    loginCmd    `cmd:"" help:"Check the credentials for a server, save them as a context, and use that from now on."`
+	Logout   logoutCmd   `cmd:"" help:"Remove a context with its credentials."`
+	Context  contextCmd  `cmd:"" help:"Show the contexts of 'carillon login', and choose one."`
+	Auth     authCmd     `cmd:"" help:"Manage who may do what: tokens, the file of rights, certificates, permissions of NATS."`
 	Handover handoverCmd `cmd:"" help:"Transfer leadership to another node of the cluster."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
 	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure Carillon on this machine: lateness, herds, registration, recovery."`
@@ -86,6 +89,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if err := refuseUsersInArgs(command); err != nil {
 		return con.refuse(command, err)
 	}
+	warnOfSecretsInArgs(con, command)
 	// Only now is it known whether colours were asked for.
 	con.screen = terminal.ScreenOf(con.out, grammar.Color)
 	// The command gets the context by its type, as an argument of Run.

@@ -37,7 +37,7 @@ var variables = []variable{
 	{"NO_COLOR", "If it is set and not empty, there are no colours, except with --color=always."},
 	{"TERM", "If it is dumb, there are neither colours nor bars."},
 	{"COLUMNS, LINES", "Size of the terminal, in place of its own answer."},
-	{"XDG_CONFIG_HOME", "Directory of nats/context, where the nats command keeps its contexts; ~/.config if left out."},
+	{"XDG_CONFIG_HOME", "Directory of carillon/context and nats/context, with the contexts of login and of the nats command; ~/.config if left out."},
 	{"USER", "With the name of the machine: the caller in the audit log; see --by."},
 }
 
@@ -69,6 +69,7 @@ func manPage(root *kong.Node, version string) string {
 	p.environment(root)
 	p.section("FILES")
 	p.item("./carillon-data", "Data directory of serve and restore, unless --data names another: wal/ (log), store/ (store) and nats/ (streams of the embedded server).")
+	p.item("~/.config/carillon/context/NAME.json", "Contexts of login: an address, and the credentials for it. Only their owner may read them. The file current beside the directory names the one in use.")
 	p.item("~/.config/nats/context/NAME.json", "Contexts of the nats command, which --context takes addresses and credentials from.")
 	p.section("EXIT STATUS")
 	p.item("0", "Success. Also: Ctrl-C ended a command with --watch.")

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -50,29 +49,19 @@ var natsContextNeutral = []string{
 // path, so that --context cannot read other files.
 func natsContextPath(name string) (string, error) {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return "", usagef("--context: %q is no name of a context; 'nats context ls' lists them", clip(name))
+		return "", usagef("--context: %q is no name of a context; 'carillon context list' and 'nats context ls' list them", clip(name))
 	}
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("contexts of nats: %w", err)
-		}
-		dir = filepath.Join(home, ".config")
-	}
-	return filepath.Join(dir, "nats", "context", name+".json"), nil
+	dir, err := configHome()
+	return filepath.Join(dir, "nats", "context", name+".json"), err
 }
 
-// readNATSContext reads a context. It refuses a context with a setting that is neither supported nor ignored.
+// readNATSContext reads a context. Its error wraps [fs.ErrNotExist] if there is none with the name. It refuses a context with a setting that is neither supported nor ignored.
 func readNATSContext(name string) (*natsContext, error) {
 	path, err := natsContextPath(name)
 	if err != nil {
 		return nil, err
 	}
 	text, err := readFileMax(path, natsContextBytesMax)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no context %s: %s is missing; 'nats context ls' lists what there is", name, path)
-	}
 	c := new(natsContext)
 	if err == nil {
 		err = json.Unmarshal(text, c)

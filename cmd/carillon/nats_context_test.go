@@ -52,7 +52,7 @@ func command(args ...string) (status int, out, errs string) {
 func useContexts(t *testing.T, texts map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"CARILLON_SERVER", "CARILLON_CONTEXT"} {
+	for _, name := range []string{"CARILLON_SERVER", "CARILLON_CONTEXT", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_TENANT"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("XDG_CONFIG_HOME", dir)

@@ -58,6 +58,7 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("CARILLON_SERVER", ready.NATS)
 		ts.Setenv("NATS_ADDR", strings.TrimPrefix(ready.NATS, "nats://"))
 		ts.Setenv("HTTP_ADDR", strings.TrimPrefix(ready.HTTP, "http://"))
+		ts.Setenv("HTTPS_ADDR", strings.TrimPrefix(ready.HTTP, "https://"))
 		ts.Setenv("READY", line)
 	case err := <-b.exited:
 		ts.Fatalf("the server ended before it was ready: %v\n%s", err, ts.ReadFile("serve.log"))

@@ -21,7 +21,8 @@ const patience = 20 * time.Second
 // Terminal is a pseudo-terminal, which keeps all that is written to it. Safe for concurrent use.
 type Terminal struct {
 	// File is the terminal as a program has it. It is closed when the test ends.
-	File *os.File
+	File    *os.File
+	outside *os.File // where a person types
 
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -49,11 +50,19 @@ func Open(t testing.TB, width, height uint16) *Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := &Terminal{File: inside, changed: make(chan struct{})}
+	term := &Terminal{File: inside, outside: outside, changed: make(chan struct{})}
 	t.Cleanup(func() { _, _ = inside.Close(), outside.Close() })
 	// It ends with an error when the terminal is closed, as a terminal whose other end is gone has nothing to read.
 	go func() { _, _ = io.Copy((*recorder)(term), outside) }()
 	return term
+}
+
+// Type types a text, as a person does.
+func (term *Terminal) Type(t testing.TB, text string) {
+	t.Helper()
+	if _, err := term.outside.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Text returns what was written to the terminal. Its line breaks are CR LF.

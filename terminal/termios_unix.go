@@ -1,0 +1,11 @@
+//go:build unix && !(darwin || dragonfly || freebsd || netbsd || openbsd)
+
+package terminal
+
+import "golang.org/x/sys/unix"
+
+// Requests for the settings of a terminal.
+const (
+	termiosGet = unix.TCGETS
+	termiosSet = unix.TCSETS
+)
