@@ -17,6 +17,8 @@ type Options struct {
 	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
 	Logger   *slog.Logger // default slog.Default()
+	// Insecurity says in a banner on every page how the server is open to other machines. "": no banner.
+	Insecurity string
 }
 
 // Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has

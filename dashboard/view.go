@@ -38,9 +38,11 @@ type frame struct {
 	Alert *client.Error
 	// Notice says what the action has done that led to this page; "" without one.
 	Notice string
-	Live   string // address of the stream; "" if the page has none
-	Now    time.Time
-	Body   any
+	// Insecurity is Options.Insecurity.
+	Insecurity string
+	Live       string // address of the stream; "" if the page has none
+	Now        time.Time
+	Body       any
 
 	Style, Script, Bell string
 }
@@ -102,7 +104,8 @@ func (v *visit) frame(p *view) *frame {
 	f := &frame{
 		Title: p.title, Active: p.active, Tenant: v.tenant, Now: v.now, Body: p.body,
 		Alert: publicError(p.err), Notice: notices[v.query.Get("notice")],
-		Style: styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
+		Insecurity: v.dashboard.opts.Insecurity,
+		Style:      styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
 	}
 	f.Notice = strings.Replace(f.Notice, "#", nameOrNumber(v.query.Get("n")), 1)
 	if v.client != nil {

@@ -44,6 +44,8 @@ type Options struct {
 	NATS func() EmbeddedNATS
 	// Certificates returns the readings of the listeners with TLS.
 	Certificates func() []Certificate
+	// Insecure: the operator accepts listeners that are open to other machines.
+	Insecure bool
 	// Rights count the refusals of the rights of callers.
 	Rights Rights
 }

@@ -60,16 +60,17 @@ type Server struct {
 
 	profileListener net.Listener // nil: no profiles are wanted
 
-	stopCerts   context.CancelFunc // nil: no certificates are watched
-	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
-	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
-	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
-	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
-	background  sync.WaitGroup
-	failed      chan error // failures of parts; the first one ends the server, and those that find no place are dropped
-	closeOnce   sync.Once
-	closed      chan struct{}
-	closeErr    error
+	stopInsecure context.CancelFunc // nil: the server does not run with Options.Insecure
+	stopCerts    context.CancelFunc // nil: no certificates are watched
+	stopAccess   context.CancelFunc // nil: no watch of the file of rights runs
+	stopWatch    context.CancelFunc // nil: no watch of JetStream runs
+	stopAround   context.CancelFunc // nil: no watch of the surroundings runs
+	stopServers  context.CancelFunc // nil: no watch of the servers of the connections runs
+	background   sync.WaitGroup
+	failed       chan error // failures of parts; the first one ends the server, and those that find no place are dropped
+	closeOnce    sync.Once
+	closed       chan struct{}
+	closeErr     error
 }
 
 // Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.
@@ -99,6 +100,7 @@ func newServer(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
+	opts.pinLocalhost()
 	if err := opts.openZones(); err != nil {
 		return nil, err
 	}
