@@ -22,6 +22,7 @@ const insecureEvery = time.Hour
 // opening is a listener that the options ask for.
 type opening struct {
 	flag, addr string
+	tls        string // the beginning of the flags of its certificate
 	files      certs.Files
 	isForPeers bool
 }
@@ -38,25 +39,21 @@ type exposure struct {
 // openings returns the listeners that the options ask for. With outside NATS servers there is none for NATS, and without
 // a cluster none for peers. Profiles are not among them: they are for this machine, whatever the options say.
 func (o Options) openings() []opening {
-	all := []opening{{"--http-listen", o.HTTPListen, o.HTTPTLS, false}}
+	all := []opening{{"--http-listen", o.HTTPListen, "--http-tls", o.HTTPTLS, false}}
 	if o.NATSURL == "" {
-		all = append(all, opening{"--listen", o.Listen, o.ListenTLS, false})
+		all = append(all, opening{"--listen", o.Listen, "--listen-tls", o.ListenTLS, false})
 	}
 	if o.clusterEmbedded() {
-		all = append(all, opening{"--cluster-listen", o.ClusterListen, o.ClusterTLS, true})
+		all = append(all, opening{"--cluster-listen", o.ClusterListen, "--cluster-tls", o.ClusterTLS, true})
 	}
 	return all
 }
 
 // tlsFlags names the flags of a listener's certificate, as a message shows them.
 func (l opening) tlsFlags() string {
-	prefix := strings.TrimSuffix(l.flag, "-listen") + "-tls"
-	if l.flag == "--listen" {
-		prefix = "--listen-tls"
-	}
-	flags := prefix + "-cert/" + prefix + "-key"
+	flags := l.tls + "-cert/" + l.tls + "-key"
 	if l.isForPeers {
-		flags += "/" + prefix + "-ca"
+		flags += "/" + l.tls + "-ca"
 	}
 	return flags
 }

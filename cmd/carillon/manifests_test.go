@@ -72,20 +72,32 @@ func podEnvironments(t *testing.T) (nodes []environment, names []string) {
 	return nodes, names
 }
 
-// serviceEnvironments returns the variables of the services of the composed cluster, and their names in the routes.
-func serviceEnvironments(t *testing.T) (nodes []environment, names []string) {
-	var composed struct {
+// composed returns the variables of the services of a file of compose.
+func composed(t *testing.T, file string, services ...string) (nodes []environment) {
+	t.Helper()
+	var read struct {
 		Services map[string]struct {
 			Environment environment `yaml:"environment"`
 		} `yaml:"services"`
 	}
-	readYAML(t, "compose/compose.cluster.yaml", &composed)
-	for _, name := range []string{"a", "b", "c"} {
+	readYAML(t, "compose/"+file, &read)
+	for _, name := range services {
 		env := imageEnvironment(t)
-		maps.Copy(env, composed.Services[name].Environment)
-		nodes, names = append(nodes, env), append(names, name)
+		maps.Copy(env, read.Services[name].Environment)
+		nodes = append(nodes, env)
 	}
-	return nodes, names
+	return nodes
+}
+
+// serviceEnvironments returns the variables of the services of the composed cluster, and their names in the routes.
+func serviceEnvironments(t *testing.T) (nodes []environment, names []string) {
+	names = []string{"a", "b", "c"}
+	return composed(t, "compose.cluster.yaml", names...), names
+}
+
+// singleEnvironment returns the variables of the composed node alone.
+func singleEnvironment(t *testing.T) (nodes []environment, names []string) {
+	return composed(t, "compose.yaml", "carillon"), nil
 }
 
 // secretsOf makes the files of the secrets, with the modes of a mounted one: a file of rights in which the token "ops"
@@ -118,17 +130,20 @@ func onThisMachine(t *testing.T, nodes []environment, names []string, files map[
 	}
 	for i, env := range nodes {
 		_, port, _ := strings.Cut(addrs[i], ":")
-		env["CARILLON_CLUSTER_LISTEN"] = strings.Replace(env["CARILLON_CLUSTER_LISTEN"], ":6222", ":"+port, 1)
 		env["CARILLON_LISTEN"] = strings.Replace(env["CARILLON_LISTEN"], ":4222", ":0", 1)
 		env["CARILLON_HTTP_LISTEN"] = strings.Replace(env["CARILLON_HTTP_LISTEN"], ":7272", ":0", 1)
-		env["CARILLON_ROUTES"] = strings.NewReplacer(routes...).Replace(env["CARILLON_ROUTES"])
 		env["CARILLON_DATA"] = filepath.Join(t.TempDir(), "data")
-		env["CARILLON_CLUSTER_PASSWORD"] = "tower"
 		for name, value := range env {
 			if strings.HasPrefix(value, "/etc/carillon/") || strings.HasPrefix(value, "/run/secrets/") {
 				env[name] = files[filepath.Base(value)]
 			}
 		}
+		if len(names) == 0 {
+			continue // it is alone
+		}
+		env["CARILLON_CLUSTER_LISTEN"] = strings.Replace(env["CARILLON_CLUSTER_LISTEN"], ":6222", ":"+port, 1)
+		env["CARILLON_ROUTES"] = strings.NewReplacer(routes...).Replace(env["CARILLON_ROUTES"])
+		env["CARILLON_CLUSTER_PASSWORD"] = "tower"
 	}
 }
 
@@ -152,12 +167,14 @@ func (env environment) options(t *testing.T) server.Options {
 	return grammar.Serve.options(slog.New(slog.DiscardHandler))
 }
 
-// TestClustersOfTheManifests starts the three nodes of the Kubernetes manifests, and those of the composed cluster, with
-// their variables on this machine. They form a cluster, which answers to who may and to its own names.
+// TestClustersOfTheManifests starts the three nodes of the Kubernetes manifests, those of the composed cluster, and the
+// composed node alone, with their variables on this machine. Each is ready, and answers to who may and to its own names.
 func TestClustersOfTheManifests(t *testing.T) {
 	files, trust := secretsOf(t)
 	clusters, hosts := map[string][]server.Options{}, map[string]string{}
-	for what, environments := range map[string]func(*testing.T) ([]environment, []string){"kubernetes": podEnvironments, "compose": serviceEnvironments} {
+	for what, environments := range map[string]func(*testing.T) ([]environment, []string){
+		"kubernetes": podEnvironments, "compose": serviceEnvironments, "single": singleEnvironment,
+	} {
 		nodes, names := environments(t)
 		onThisMachine(t, nodes, names, files)
 		for _, env := range nodes {
