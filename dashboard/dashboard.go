@@ -12,13 +12,13 @@ import (
 
 // Options configure a [Dashboard]. The zero value of each field selects its default. They are copied by New.
 type Options struct {
+	// Insecurity says in a banner on every page how the server is open to other machines. "": no banner.
+	Insecurity string
 	// Status returns the status of this node's engine, for the charts. Nil: the pages have no charts.
 	Status func() scheduler.Status
 	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
 	Logger   *slog.Logger // default slog.Default()
-	// Insecurity says in a banner on every page how the server is open to other machines. "": no banner.
-	Insecurity string
 }
 
 // Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has

@@ -38,13 +38,14 @@ type frame struct {
 	Alert *client.Error
 	// Notice says what the action has done that led to this page; "" without one.
 	Notice string
-	// Insecurity is Options.Insecurity.
-	Insecurity string
-	Live       string // address of the stream; "" if the page has none
-	Now        time.Time
-	Body       any
+	Live   string // address of the stream; "" if the page has none
+	Now    time.Time
+	Body   any
 
 	Style, Script, Bell string
+
+	// Insecurity is Options.Insecurity.
+	Insecurity string
 }
 
 // Link returns the address of another page for the same tenant. pairs are query parameters: names and

@@ -32,6 +32,8 @@ type Options struct {
 
 	Logger *slog.Logger // default slog.Default()
 
+	Insecure bool // the operator accepts listeners that are open to other machines
+
 	// Engine is nil for a witness.
 	Engine Engine
 	// Executor returns what carries out requests at the moment; nil: nothing just now.
@@ -44,8 +46,6 @@ type Options struct {
 	NATS func() EmbeddedNATS
 	// Certificates returns the readings of the listeners with TLS.
 	Certificates func() []Certificate
-	// Insecure: the operator accepts listeners that are open to other machines.
-	Insecure bool
 	// Rights count the refusals of the rights of callers.
 	Rights Rights
 }

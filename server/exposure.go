@@ -139,7 +139,7 @@ func (s *Server) warnInsecure(context.Context) error {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s.stopInsecure = stop
+	s.stopWarning = stop
 	s.opts.Logger.Warn(text)
 	s.background.Go(func() { warnEvery(ctx, s.opts.Logger, text, insecureEvery) })
 	return nil

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-
-	"github.com/carillon-io/carillon/bus"
-	"github.com/carillon-io/carillon/web"
 )
 
 // validateHTTPHosts refuses what is no host name, because no request would ever be for it.
@@ -20,16 +17,4 @@ func (o Options) validateHTTPHosts() error {
 		}
 	}
 	return nil
-}
-
-// httpHosts returns the host names that HTTP requests may be for, in addition to addresses. Only this machine can reach a
-// listener on loopback, so there the name localhost needs no configuration.
-func (o Options) httpHosts() (names []string) {
-	if len(o.HTTPHosts) == 0 && bus.OnLoopback(o.HTTPListen) {
-		return web.HostsLocal
-	}
-	for _, name := range o.HTTPHosts {
-		names = append(names, strings.ToLower(strings.TrimSuffix(name, ".")))
-	}
-	return names
 }

@@ -58,19 +58,19 @@ type Server struct {
 	access     *access.Keeper                      // nil: every caller may do everything
 	ready      Ready
 
-	profileListener net.Listener // nil: no profiles are wanted
+	stopWarning     context.CancelFunc // nil: the server does not run with Options.Insecure
+	profileListener net.Listener       // nil: no profiles are wanted
 
-	stopInsecure context.CancelFunc // nil: the server does not run with Options.Insecure
-	stopCerts    context.CancelFunc // nil: no certificates are watched
-	stopAccess   context.CancelFunc // nil: no watch of the file of rights runs
-	stopWatch    context.CancelFunc // nil: no watch of JetStream runs
-	stopAround   context.CancelFunc // nil: no watch of the surroundings runs
-	stopServers  context.CancelFunc // nil: no watch of the servers of the connections runs
-	background   sync.WaitGroup
-	failed       chan error // failures of parts; the first one ends the server, and those that find no place are dropped
-	closeOnce    sync.Once
-	closed       chan struct{}
-	closeErr     error
+	stopCerts   context.CancelFunc // nil: no certificates are watched
+	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
+	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
+	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
+	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
+	background  sync.WaitGroup
+	failed      chan error // failures of parts; the first one ends the server, and those that find no place are dropped
+	closeOnce   sync.Once
+	closed      chan struct{}
+	closeErr    error
 }
 
 // Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/metrics"
@@ -46,4 +48,16 @@ func (s *Server) pages() func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
 		return dashboard.New(asker, dashboard.Options{Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, Insecurity: s.opts.insecurity()})
 	}
+}
+
+// httpHosts returns the host names that HTTP requests may be for, in addition to addresses. Only this machine can reach a
+// listener on loopback, so there the name localhost needs no configuration.
+func (o Options) httpHosts() (names []string) {
+	if len(o.HTTPHosts) == 0 && bus.OnLoopback(o.HTTPListen) {
+		return web.HostsLocal
+	}
+	for _, name := range o.HTTPHosts {
+		names = append(names, strings.ToLower(strings.TrimSuffix(name, ".")))
+	}
+	return names
 }
