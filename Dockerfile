@@ -2,7 +2,7 @@
 # none builds it: `make image` compiles the binary, writes it to dist/image with the other files, and runs
 #
 #   docker build --build-arg VERSION=v1.2.0 --file Dockerfile --tag carillon:v1.2.0 dist/image
-#   docker run -p 127.0.0.1:4222:4222 -p 127.0.0.1:7272:7272 -v carillon:/data carillon:v1.2.0
+#   docker run -p 127.0.0.1:4222:4222 -p 127.0.0.1:7272:7272 -v carillon:/data carillon:v1.2.0 serve --insecure
 
 FROM scratch
 ARG TARGETARCH
@@ -16,9 +16,10 @@ COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY linux/${TARGETARCH}/LICENSE linux/${TARGETARCH}/LICENSES.txt /usr/share/doc/carillon/
 COPY --chmod=0755 linux/${TARGETARCH}/carillon /usr/bin/carillon
 # A volume gets its owner from the directory of the image.
-COPY --chown=65532:65532 --chmod=0750 data /data
-# Listen on every address of the container: the operator decides which ports are reachable from outside.
-# --cluster-listen is not set here, because a single node refuses it.
+COPY --chown=65532:65532 --chmod=0700 data /data
+# Listen on every address of the container, because a published port reaches no other. So the server refuses to start
+# without rights and TLS: set CARILLON_AUTH, and the certificates or CARILLON_PLAINTEXT (docs/packages.md); for a trial,
+# CARILLON_INSECURE. --cluster-listen is not set here, because a single node refuses it.
 ENV CARILLON_DATA=/data \
     CARILLON_LISTEN=0.0.0.0:4222 \
     CARILLON_HTTP_LISTEN=0.0.0.0:7272 \
@@ -29,7 +30,7 @@ VOLUME ["/data"]
 EXPOSE 4222 7272 6222
 STOPSIGNAL SIGTERM
 # Asks over NATS whether a node leads. With --nats, set CARILLON_SERVER to the same servers.
-# With --listen-tls-cert, set CARILLON_TLS_CA (docs/tls.md).
+# With --listen-tls-cert, set CARILLON_TLS_CA (docs/tls.md); with --auth, CARILLON_TOKEN of an admin of all tenants.
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["/usr/bin/carillon", "status", "--timeout", "5s"]
 ENTRYPOINT ["/usr/bin/carillon"]
 CMD ["serve"]

@@ -34,7 +34,8 @@ func Reachable(addr net.Addr) string {
 }
 
 // OnLoopback reports whether only this machine can reach an address. A name other than localhost counts as reachable
-// by others. To resolve the name would make a warning depend on DNS, and to err on this side only warns too often.
+// by others: to resolve the name would make the answer depend on DNS, which may change its mind before the listener is
+// open. An empty host is every address of the machine.
 func OnLoopback(addr string) bool {
 	host, _, err := splitAddr(addr)
 	if err != nil {
@@ -42,6 +43,15 @@ func OnLoopback(addr string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
+}
+
+// ValidateListen checks the form of an address to listen on: host:port with a port from 0 to 65535. An empty host stands
+// for every address of the machine.
+func ValidateListen(addr string) error {
+	if _, _, err := splitAddr(addr); err != nil {
+		return fmt.Errorf("%w, such as 127.0.0.1:7272", err)
+	}
+	return nil
 }
 
 // ValidatePeers checks the settings with which the embedded server finds its peers: the address on which it listens

@@ -99,26 +99,6 @@ func TestPeersAreAskedForThePassword(t *testing.T) {
 	t.Errorf("no peer was refused: %v", lines.Err())
 }
 
-// TestOpenPeersAreWarnedOf: a warning names an address for peers that other machines reach without a password.
-func TestOpenPeersAreWarnedOf(t *testing.T) {
-	for _, tt := range []struct {
-		listen, password string
-		want             bool
-	}{
-		{"127.0.0.1:6222", "", false}, {"[::1]:6222", "", false}, {"localhost:6222", "", false}, {"127.8.8.8:1", "", false},
-		{"0.0.0.0:6222", "", true}, {"10.0.0.1:6222", "", true}, {":6222", "", true}, {"a.example.com:6222", "", true},
-		{"0.0.0.0:6222", "tower", false},
-	} {
-		said := &testkit.Buffer{}
-		b := &Bus{opts: Options{ClusterListen: tt.listen, ClusterPassword: tt.password, Logger: slog.New(slog.NewTextHandler(said, nil))}}
-		b.warnOpenRoutes()
-		got := strings.Contains(said.String(), "CARILLON_CLUSTER_PASSWORD") && strings.Contains(said.String(), tt.listen)
-		if got != tt.want {
-			t.Errorf("%s with password %q: said %q", tt.listen, tt.password, said)
-		}
-	}
-}
-
 // TestEmbeddedServerIsSetUpByTheOptions: a member syncs, has the node's name, and each peer counts once; a node
 // alone is set up as it always was.
 func TestEmbeddedServerIsSetUpByTheOptions(t *testing.T) {

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -58,7 +57,6 @@ func (b *Bus) embed() error {
 		if err := probe("NATS peers", b.opts.ClusterListen); err != nil {
 			return err
 		}
-		b.warnOpenRoutes()
 	}
 	// The server would let the group read it; streams may contain payloads, and in a cluster the log.
 	if err := os.MkdirAll(so.StoreDir, 0o700); err != nil {
@@ -200,13 +198,4 @@ func probe(what, addr string) error {
 		return fmt.Errorf("listen for %s on %s: %w", what, addr, err)
 	}
 	return l.Close()
-}
-
-// warnOpenRoutes logs that any program that reaches the port can act as a peer, and read and write everything.
-func (b *Bus) warnOpenRoutes() {
-	if b.opts.ClusterPassword != "" || b.opts.ClusterTLS != nil || OnLoopback(b.opts.ClusterListen) {
-		return
-	}
-	b.opts.Logger.Warn("any program that reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes, or --cluster-tls-cert",
-		slog.String("cluster_listen", b.opts.ClusterListen))
 }

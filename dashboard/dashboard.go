@@ -12,6 +12,8 @@ import (
 
 // Options configure a [Dashboard]. The zero value of each field selects its default. They are copied by New.
 type Options struct {
+	// Insecurity says in a banner on every page how the server is open to other machines. "": no banner.
+	Insecurity string
 	// Status returns the status of this node's engine, for the charts. Nil: the pages have no charts.
 	Status func() scheduler.Status
 	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.

@@ -43,6 +43,9 @@ type frame struct {
 	Body   any
 
 	Style, Script, Bell string
+
+	// Insecurity is Options.Insecurity.
+	Insecurity string
 }
 
 // Link returns the address of another page for the same tenant. pairs are query parameters: names and
@@ -102,7 +105,8 @@ func (v *visit) frame(p *view) *frame {
 	f := &frame{
 		Title: p.title, Active: p.active, Tenant: v.tenant, Now: v.now, Body: p.body,
 		Alert: publicError(p.err), Notice: notices[v.query.Get("notice")],
-		Style: styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
+		Insecurity: v.dashboard.opts.Insecurity,
+		Style:      styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
 	}
 	f.Notice = strings.Replace(f.Notice, "#", nameOrNumber(v.query.Get("n")), 1)
 	if v.client != nil {

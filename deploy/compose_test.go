@@ -15,6 +15,7 @@ type composed struct {
 		Environment map[string]string `yaml:"environment"`
 		Ports       []string          `yaml:"ports"`
 		Volumes     []string          `yaml:"volumes"`
+		Secrets     []string          `yaml:"secrets"`
 		Grace       time.Duration     `yaml:"stop_grace_period"`
 		ReadOnly    bool              `yaml:"read_only"`
 		CapDrop     []string          `yaml:"cap_drop"`
@@ -23,6 +24,7 @@ type composed struct {
 		} `yaml:"healthcheck"`
 	} `yaml:"services"`
 	Volumes map[string]any `yaml:"volumes"`
+	Secrets map[string]any `yaml:"secrets"`
 }
 
 // TestCompose: each service keeps its data, can be stopped in good order, is open to this machine only, and
@@ -47,6 +49,12 @@ func TestCompose(t *testing.T) {
 					t.Errorf("%s: %s and %s both have %s", name, service, other, use)
 				}
 				taken[use] = service
+			}
+			if _, ok := file.Secrets["auth"]; !ok || !slices.Equal(s.Secrets, []string{"auth"}) || s.Environment["CARILLON_AUTH"] != "/run/secrets/auth" {
+				t.Errorf("%s: %s: its rights are %q in %v", name, service, s.Environment["CARILLON_AUTH"], s.Secrets)
+			}
+			if token := s.Environment["CARILLON_TOKEN"]; !strings.HasPrefix(token, "${CARILLON_TOKEN:?") {
+				t.Errorf("%s: %s: the token of its health check is %q; want one that whoever starts it must give", name, service, token)
 			}
 			for _, port := range s.Ports {
 				if !strings.HasPrefix(port, "127.0.0.1:") {

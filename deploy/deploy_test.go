@@ -125,7 +125,7 @@ func TestUnit(t *testing.T) {
 	for key, want := range map[string]string{
 		"Type": "exec", "User": "carillon", "StateDirectory": "carillon", "NoNewPrivileges": "yes", "ProtectSystem": "strict",
 		"Restart": "on-failure", "LimitNOFILE": "65536", "CapabilityBoundingSet": "", "EnvironmentFile": "-/etc/carillon/carillon.env",
-		"ExecStart": "/usr/local/bin/carillon serve",
+		"ExecStart": "/usr/local/bin/carillon serve", "StateDirectoryMode": "0700", "UMask": "0077", "RestartPreventExitStatus": "2",
 	} {
 		if got, ok := settings[key]; !ok || got != want {
 			t.Errorf("%s=%s; want %s", key, got, want)

@@ -3,7 +3,7 @@ package deploy
 import (
 	"fmt"
 	"maps"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,17 +77,30 @@ type pod struct {
 		Security  struct {
 			ReadOnly bool `yaml:"readOnlyRootFilesystem"`
 		} `yaml:"securityContext"`
-		Mounts []struct {
-			Name string `yaml:"name"`
-			Path string `yaml:"mountPath"`
-		} `yaml:"volumeMounts"`
+		Mounts []mount `yaml:"volumeMounts"`
 	} `yaml:"containers"`
+	Volumes []volume `yaml:"volumes"`
+}
+
+type mount struct {
+	Name     string `yaml:"name"`
+	Path     string `yaml:"mountPath"`
+	ReadOnly bool   `yaml:"readOnly"`
+}
+
+type volume struct {
+	Name   string `yaml:"name"`
+	Secret struct {
+		Name string `yaml:"secretName"`
+		Mode int    `yaml:"defaultMode"`
+	} `yaml:"secret"`
 }
 
 type probe struct {
 	Get struct {
-		Path string `yaml:"path"`
-		Port string `yaml:"port"`
+		Path   string `yaml:"path"`
+		Port   string `yaml:"port"`
+		Scheme string `yaml:"scheme"`
 	} `yaml:"httpGet"`
 	PeriodSeconds int `yaml:"periodSeconds"`
 	Failures      int `yaml:"failureThreshold"`
@@ -99,9 +112,9 @@ func manifests(t *testing.T) map[string]object {
 	list := parse[struct {
 		Resources []string `yaml:"resources"`
 	}](t, "deploy", "kubernetes", "kustomization.yaml")[0].Resources
-	entries, err := os.ReadDir("kubernetes")
-	if err != nil || len(entries) != len(list)+1 {
-		t.Fatalf("%d files and %d resources, %v: a file is not in the kustomization", len(entries), len(list), err)
+	files, err := filepath.Glob("kubernetes/*.yaml")
+	if err != nil || len(files) != len(list)+1 {
+		t.Fatalf("%d files and %d resources, %v: a file is not in the kustomization", len(files), len(list), err)
 	}
 	objects := map[string]object{}
 	for _, name := range list {
@@ -141,6 +154,11 @@ func TestStatefulSet(t *testing.T) {
 	}
 	if c.Startup.Get.Path != "/healthz" || c.Liveness.Get.Path != "/healthz" || c.Readiness.Get.Path != "/readyz" {
 		t.Errorf("probes: %+v, %+v, %+v", c.Startup, c.Liveness, c.Readiness)
+	}
+	for _, p := range []probe{c.Startup, c.Liveness, c.Readiness} {
+		if p.Get.Scheme != "HTTPS" {
+			t.Errorf("a probe speaks %q to a server with TLS", p.Get.Scheme)
+		}
 	}
 	if c.Startup.PeriodSeconds*c.Startup.Failures < 600 {
 		t.Error("a node that waits for the others is killed within ten minutes")
@@ -208,12 +226,61 @@ func TestNetworkPolicy(t *testing.T) {
 	}
 }
 
-// TestHTTPHosts: the names of the service are those by which HTTP may be asked.
+// certificate is the one of cert-manager, as far as it is checked.
+type certificate struct {
+	Spec struct {
+		Secret    string   `yaml:"secretName"`
+		Names     []string `yaml:"dnsNames"`
+		Addresses []string `yaml:"ipAddresses"`
+	} `yaml:"spec"`
+}
+
+// TestHTTPHosts: the names of the service are those by which HTTP may be asked, and the certificate has all of them.
 func TestHTTPHosts(t *testing.T) {
 	hosts := strings.Split(manifests(t)["ConfigMap/carillon"].Data["CARILLON_HTTP_HOSTS"], ",")
+	made := parse[certificate](t, "deploy", "kubernetes", "cert-manager", "certificate.yaml")[0].Spec
 	for _, want := range []string{"carillon", "carillon.carillon.svc", "carillon.carillon.svc.cluster.local", "localhost"} {
 		if !slices.Contains(hosts, want) {
 			t.Errorf("%v lack %s", hosts, want)
 		}
+	}
+	for _, host := range hosts {
+		if !slices.Contains(made.Names, host) {
+			t.Errorf("the certificate lacks %s", host)
+		}
+	}
+	if !slices.Contains(made.Addresses, "127.0.0.1") {
+		t.Errorf("a command in a pod connects to 127.0.0.1; the certificate has %v", made.Addresses)
+	}
+}
+
+// TestSecrets: each file that the settings name is in a mounted secret, which is read-only, and closed to other users.
+func TestSecrets(t *testing.T) {
+	objects := manifests(t)
+	p := objects["StatefulSet/carillon"].Spec.Template.Spec
+	at := map[string]string{} // the secret of each directory
+	for _, v := range p.Volumes {
+		i := slices.IndexFunc(p.Containers[0].Mounts, func(m mount) bool { return m.Name == v.Name })
+		if i < 0 || !p.Containers[0].Mounts[i].ReadOnly || v.Secret.Mode != 0o440 {
+			t.Fatalf("%+v is mounted by %+v", v, p.Containers[0].Mounts)
+		}
+		at[p.Containers[0].Mounts[i].Path] = v.Secret.Name
+	}
+	want := map[string]string{
+		"CARILLON_AUTH": "carillon-auth/auth.yaml", "CARILLON_TLS_CA": "carillon-tls/ca.crt",
+		"CARILLON_HTTP_TLS_CERT": "carillon-tls/tls.crt", "CARILLON_HTTP_TLS_KEY": "carillon-tls/tls.key",
+		"CARILLON_LISTEN_TLS_CERT": "carillon-tls/tls.crt", "CARILLON_LISTEN_TLS_KEY": "carillon-tls/tls.key",
+	}
+	for name, value := range objects["ConfigMap/carillon"].Data {
+		if got := at[filepath.Dir(value)] + "/" + filepath.Base(value); strings.HasPrefix(value, "/") && got != want[name] {
+			t.Errorf("%s is %s; want %s", name, got, want[name])
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("the settings lack %v", want)
+	}
+	if made := parse[certificate](t, "deploy", "kubernetes", "cert-manager", "certificate.yaml")[0].Spec.Secret; made != "carillon-tls" {
+		t.Errorf("cert-manager makes %s", made)
 	}
 }

@@ -32,6 +32,8 @@ type Options struct {
 
 	Logger *slog.Logger // default slog.Default()
 
+	Insecure bool // the operator accepts listeners that are open to other machines
+
 	// Engine is nil for a witness.
 	Engine Engine
 	// Executor returns what carries out requests at the moment; nil: nothing just now.

@@ -10,6 +10,7 @@ import (
 var (
 	// Descriptions of what every process shows. They are registered without an engine, so a witness has them too.
 	buildDesc       = prometheus.NewDesc("carillon_build_info", "Always 1; the labels tell what the program was made of.", []string{"version", "go_version"}, nil)
+	insecureDesc    = prometheus.NewDesc("carillon_insecure", "1 if the server runs with --insecure, else 0.", nil, nil)
 	natsClientsDesc = prometheus.NewDesc("carillon_nats_clients", "Connections of clients to the embedded NATS server.", nil, nil)
 	natsRoutesDesc  = prometheus.NewDesc("carillon_nats_routes", "Connections of the embedded NATS server to others of its cluster.", nil, nil)
 	natsCurrentDesc = prometheus.NewDesc("carillon_nats_jetstream_current", "1 if JetStream serves in the embedded NATS server and is not behind, else 0.", nil, nil)
@@ -20,7 +21,7 @@ var (
 // belong to them, because both delay launches.
 func registerProcess(r *prometheus.Registry, opts Options) {
 	r.MustRegister(
-		&processCollector{opts.Version, opts.NATS},
+		&processCollector{opts.Version, opts.Insecure, opts.NATS},
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -28,13 +29,14 @@ func registerProcess(r *prometheus.Registry, opts Options) {
 
 // processCollector shows the build of the process, and the NATS server in it.
 type processCollector struct {
-	version string
-	nats    func() EmbeddedNATS // nil: there is none
+	version  string
+	insecure bool
+	nats     func() EmbeddedNATS // nil: there is none
 }
 
 // Describe implements [prometheus.Collector].
 func (c *processCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{buildDesc, natsClientsDesc, natsRoutesDesc, natsCurrentDesc, natsLeaderDesc} {
+	for _, desc := range []*prometheus.Desc{buildDesc, insecureDesc, natsClientsDesc, natsRoutesDesc, natsCurrentDesc, natsLeaderDesc} {
 		ch <- desc
 	}
 }
@@ -45,6 +47,7 @@ func (c *processCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(buildDesc, 1, c.version, runtime.Version())
+	gauge(insecureDesc, truth(c.insecure))
 	if c.nats == nil {
 		return
 	}

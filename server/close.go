@@ -28,6 +28,9 @@ func (s *Server) Close(ctx context.Context) error {
 // close ends what the start has opened, in the opposite order.
 func (s *Server) close(ctx context.Context) error {
 	var errs []error
+	if s.stopWarning != nil {
+		s.stopWarning()
+	}
 	if s.stopAround != nil {
 		s.stopAround()
 	}

@@ -42,12 +42,16 @@ type Options struct {
 
 	HTTPListen string // address of HTTP; default 127.0.0.1:7272, port 0 picks a free one
 	// HTTPHosts are the host names that HTTP requests may name, besides addresses. Empty: "localhost" if only
-	// this machine reaches HTTPListen, else any name. They protect against a page of another site that makes
+	// this machine reaches HTTPListen, else none. They protect against a page of another site that makes
 	// its own host name resolve to this server.
 	HTTPHosts []string
 
 	// Auth is the file of rights; see package access. Empty: every caller may do everything.
 	Auth string
+	// A listener that other machines reach needs Auth and TLS, and that of the peers ClusterPassword or ClusterTLS. With
+	// Plaintext it needs no TLS, because a proxy in front terminates TLS. With Insecure it needs nothing: the server
+	// warns in the log, the status, the metrics and on its pages.
+	Insecure, Plaintext bool
 
 	// HTTPConnections bounds the open HTTP connections, from 16 to half of the files that the process may have
 	// open. More connections take more memory, some 20 KiB each; with fewer, callers wait for each other
@@ -240,7 +244,10 @@ func (o Options) validate() error {
 	if err := o.Traces.validate(); err != nil {
 		return err
 	}
-	return o.validateCluster()
+	if err := o.validateCluster(); err != nil {
+		return err
+	}
+	return o.checkExposure()
 }
 
 // isNoStreamRune reports whether JetStream refuses names of streams that contain r.

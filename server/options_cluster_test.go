@@ -30,7 +30,7 @@ func TestClusterOptions(t *testing.T) {
 		{"a member", memberOptions(), func(*Options) {}, ""},
 		{"a witness", memberOptions(), func(o *Options) { o.Witness = true }, ""},
 		{"a member with one route", memberOptions(), func(o *Options) { o.Routes = []string{"nats-route://b.example.com:6222"} }, ""},
-		{"a member on all interfaces", memberOptions(), func(o *Options) { o.ClusterListen = "0.0.0.0:6222" }, ""},
+		{"a member on all interfaces", memberOptions(), func(o *Options) { o.ClusterListen, o.ClusterPassword = "0.0.0.0:6222", "tower" }, ""},
 		{"a member on IPv6", memberOptions(), func(o *Options) { o.ClusterListen, o.Routes = "[::1]:6222", []string{"[::1]:6222", "[::1]:6223"} }, ""},
 		{"outside servers", outsideOptions(), func(*Options) {}, ""},
 		{"outside servers without a scheme", outsideOptions(), func(o *Options) { o.NATSURL = "n1:4222, n2" }, ""},

@@ -58,7 +58,8 @@ type Server struct {
 	access     *access.Keeper                      // nil: every caller may do everything
 	ready      Ready
 
-	profileListener net.Listener // nil: no profiles are wanted
+	stopWarning     context.CancelFunc // nil: the server does not run with Options.Insecure
+	profileListener net.Listener       // nil: no profiles are wanted
 
 	stopCerts   context.CancelFunc // nil: no certificates are watched
 	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
@@ -99,6 +100,7 @@ func newServer(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
+	opts.pinLocalhost()
 	if err := opts.openZones(); err != nil {
 		return nil, err
 	}

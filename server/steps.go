@@ -21,6 +21,7 @@ func (o Options) isWitness() bool { return o.Witness }
 // node that joins.
 var startList = []step{
 	{(*Server).openAccess, Options.any},
+	{(*Server).warnInsecure, Options.any},
 	{(*Server).listen, Options.any},
 	{(*Server).openProfile, Options.any},
 	{(*Server).refuseMember, Options.alone},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
@@ -31,7 +32,7 @@ func (s *Server) openWeb(context.Context) error {
 		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access,
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
 		}),
 	}))
 	return nil
@@ -39,20 +40,24 @@ func (s *Server) openWeb(context.Context) error {
 
 // aboutNode returns what the node shows of itself.
 func (s *Server) aboutNode() api.Node {
-	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.access.Warnings}
+	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings}
 }
 
 // pages makes the dashboard.
 func (s *Server) pages() func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
-		return dashboard.New(asker, dashboard.Options{Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger})
+		return dashboard.New(asker, dashboard.Options{Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, Insecurity: s.opts.insecurity()})
 	}
 }
 
-// httpHosts returns the host names that HTTP requests may name; none means any.
-func (o Options) httpHosts() []string {
-	if len(o.HTTPHosts) > 0 || !bus.OnLoopback(o.HTTPListen) {
-		return o.HTTPHosts
+// httpHosts returns the host names that HTTP requests may be for, in addition to addresses. Only this machine can reach a
+// listener on loopback, so there the name localhost needs no configuration.
+func (o Options) httpHosts() (names []string) {
+	if len(o.HTTPHosts) == 0 && bus.OnLoopback(o.HTTPListen) {
+		return web.HostsLocal
 	}
-	return web.HostsLocal
+	for _, name := range o.HTTPHosts {
+		names = append(names, strings.ToLower(strings.TrimSuffix(name, ".")))
+	}
+	return names
 }

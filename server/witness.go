@@ -26,7 +26,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	shown := metrics.New(metrics.Options{
-		Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access,
+		Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
 	})
 	mux.Handle("GET /metrics", web.GuardMetrics(shown, s.access, s.opts.Logger))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +39,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 		}
 		_, _ = fmt.Fprintln(w, "witness")
 	})
-	s.web.Open(&http.Server{Handler: mux})
+	s.web.Open(&http.Server{Handler: web.GuardHosts(mux, s.opts.httpHosts(), s.opts.Logger)})
 	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Role: "witness"}
 	return nil
 }

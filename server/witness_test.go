@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +19,19 @@ import (
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	nodes := nodeOptions(t, 3)
-	nodes[1].Witness, nodes[1].Node = true, ""
+	nodes[1].Witness, nodes[1].Node, nodes[1].Insecure = true, "", true
 	w, _ := startWitness(t, nodes[1], nodes[0], nodes[2])
 	if r := w.Ready(); r.Role != "witness" || r.Jobs != 0 || !strings.HasPrefix(r.NATS, "nats://127.0.0.1:") {
 		t.Errorf("the witness is ready as %+v", r)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		testkit.Retry(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
+	}
+	if page := testkit.Get(t, w.Ready().HTTP+"/metrics"); !strings.Contains(page.Body, "\ncarillon_insecure 1\n") {
+		t.Errorf("%d %.300s", page.Status, page.Body)
+	}
+	if got := statusFor(t, w.Ready().HTTP+"/metrics", "evil.example.com"); got != http.StatusMisdirectedRequest {
+		t.Errorf("metrics for a name of another site: %d", got)
 	}
 	for _, name := range []string{datadir.ShardsName, datadir.PartsName} {
 		if _, err := os.Stat(filepath.Join(nodes[1].Dir, name)); err == nil {

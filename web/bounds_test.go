@@ -62,7 +62,7 @@ func TestAnnouncedBody(t *testing.T) {
 	if err := conn.SetDeadline(time.Now().Add(readTimeout / 2)); err != nil { // sooner than the server gives up reading
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(conn, "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", 1<<40); err != nil {
+	if _, err := fmt.Fprintf(conn, "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(conn).ReadString('\n')
@@ -94,9 +94,9 @@ func TestSlowCallers(t *testing.T) {
 	})
 	for name, beginning := range map[string]string{
 		"half a line":   "GET /api/v1/jo",
-		"half a header": "GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-		"half a body":   "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"sche",
-		"half a chunk":  "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+		"half a header": "GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
+		"half a body":   "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"sche",
+		"half a chunk":  "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", w.server.Listener.Addr().String())

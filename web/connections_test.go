@@ -72,7 +72,7 @@ func (h *hall) enter() net.Conn {
 
 // ask sends a request, and reports whether it is answered before the connection ends.
 func (h *hall) ask(conn net.Conn, path string) bool {
-	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
+	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path)
 	if err != nil {
 		return false
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,8 +13,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// HostsLocal are the Options.Hosts of a server that only this machine can reach. They need no configuration, and no
-// page on the Internet can have the name.
+// HostsLocal are the Options.Hosts of a server that only this machine can reach, unless it is given others. No page on the
+// Internet can have the name.
 var HostsLocal = []string{"localhost"}
 
 // knowsHost reports whether a request is for a name of this server. A page of another site could make its own name
@@ -21,9 +22,6 @@ var HostsLocal = []string{"localhost"}
 // rebinding; the check of origins alone does not stop it, because the browser takes both names for one site. Names
 // are compared without port and without the final dot.
 func (w *gateway) knowsHost(host string) bool {
-	if len(w.opts.Hosts) == 0 {
-		return true
-	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -32,6 +30,19 @@ func (w *gateway) knowsHost(host string) bool {
 		return true
 	}
 	return slices.Contains(w.opts.Hosts, host)
+}
+
+// GuardHosts returns a handler that answers only requests for one of hosts, which are in lower case, or for an IP
+// address. It is for a process that serves no API.
+func GuardHosts(h http.Handler, hosts []string, logger *slog.Logger) http.Handler {
+	w := &gateway{opts: Options{Hosts: hosts, Logger: logger}}
+	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if !w.knowsHost(req.Host) {
+			w.refuseHost(rw, req)
+			return
+		}
+		h.ServeHTTP(rw, req)
+	})
 }
 
 // refuseHost answers a request for an unknown name.

@@ -1,30 +1,42 @@
 package web
 
 import (
-	"github.com/carillon-io/carillon/api/apitest"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/api/apitest"
 )
 
-// TestHosts checks that a server with configured names answers to them and to IP addresses, and to nothing else.
+// TestHosts checks that a server answers to its configured names and to IP addresses, and to nothing else; and to
+// addresses alone if it has no names. What guards a process without an API decides the same.
 func TestHosts(t *testing.T) {
-	h := New(reading{}, Options{Logger: apitest.Quiet, Hosts: []string{"localhost", "jobs.example.com"}}).Handler
-	for host, want := range map[string]int{
-		"localhost": 200, "LOCALHOST:7272": 200, "jobs.example.com:80": 200, "jobs.example.com.": 200,
-		"127.0.0.1:7272": 200, "[::1]:7272": 200, "10.1.2.3": 200,
-		"evil.example.com": 421, "localhost.evil.example.com": 421, "": 421,
-	} {
-		req := httptest.NewRequest(http.MethodGet, "/healthz", nil)
-		req.Host = host
-		rec := httptest.NewRecorder()
-		h.ServeHTTP(rec, req)
-		if rec.Code != want {
-			t.Errorf("for %q: %d, want %d", host, rec.Code, want)
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	for _, names := range [][]string{nil, {"localhost", "jobs.example.com"}} {
+		named := http.StatusMisdirectedRequest
+		if names != nil {
+			named = http.StatusOK
 		}
-		if host == "" && !strings.Contains(rec.Body.String(), "want the header Host") {
-			t.Errorf("without a host: %s", rec.Body)
+		for what, h := range map[string]http.Handler{
+			"gateway": New(reading{}, Options{Logger: apitest.Quiet, Hosts: names}).Handler, "guard": GuardHosts(ok, names, apitest.Quiet),
+		} {
+			for host, want := range map[string]int{
+				"localhost": named, "LOCALHOST:7272": named, "jobs.example.com:80": named, "jobs.example.com.": named,
+				"127.0.0.1:7272": 200, "[::1]:7272": 200, "10.1.2.3": 200,
+				"evil.example.com": 421, "localhost.evil.example.com": 421, "": 421,
+			} {
+				req := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+				req.Host = host
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, req)
+				if rec.Code != want {
+					t.Errorf("%s with the names %q, for %q: %d, want %d", what, names, host, rec.Code, want)
+				}
+				if host == "" && !strings.Contains(rec.Body.String(), "want the header Host") {
+					t.Errorf("%s without a host: %s", what, rec.Body)
+				}
+			}
 		}
 	}
 }

@@ -157,9 +157,9 @@ func TestRawRequests(t *testing.T) {
 func TestHalfClosed(t *testing.T) {
 	w, _ := startWebOf(t, apitest.StartEngine(t), api.Options{})
 	for text, want := range map[string]int{
-		"GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n":                                                             200,
-		"GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nX-A: ":                                                            400,
-		"PUT /api/v1/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{": 400,
+		"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n":                                                             200,
+		"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ":                                                            400,
+		"PUT /api/v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{": 400,
 	} {
 		conn := w.dial(t)
 		if _, err := io.WriteString(conn, text); err != nil {

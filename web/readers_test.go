@@ -34,7 +34,7 @@ func (w *webWorld) deaf(times int) net.Conn {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { conn.Close() })
-	if _, err := io.WriteString(conn, strings.Repeat("GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n", times)); err != nil {
+	if _, err := io.WriteString(conn, strings.Repeat("GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", times)); err != nil {
 		w.t.Fatal(err)
 	}
 	return conn

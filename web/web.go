@@ -42,7 +42,7 @@ type Options struct {
 	Metrics http.Handler
 	// Access are the rights of callers. Nil permits everything to every caller.
 	Access *access.Keeper
-	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
+	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means none.
 	Hosts []string
 	// Pages returns the handler of all paths that [New] does not serve itself, such as a dashboard. asker carries
 	// out its requests, with the present executor. A handler that is an io.Closer is closed when the server is shut

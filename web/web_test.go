@@ -35,7 +35,7 @@ func TestHTTP(t *testing.T) {
 		{"POST", "/healthz", 404, `"code":"not_found"`},
 	} {
 		rec := httptest.NewRecorder()
-		h.ServeHTTP(rec, httptest.NewRequest(c.method, c.path, nil))
+		h.ServeHTTP(rec, httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, nil))
 		if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.contains) {
 			t.Errorf("%s %s: %d %.300s; want %d with %s", c.method, c.path, rec.Code, rec.Body, c.status, c.contains)
 		}
@@ -76,7 +76,7 @@ func TestReadiness(t *testing.T) {
 			c.cluster.Role = c.status.Role
 			opts.Cluster = func() *client.Cluster { return c.cluster }
 		}
-		New(reading{status: c.status}, opts).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "/readyz", nil))
+		New(reading{status: c.status}, opts).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
 		if rec.Code != c.want {
 			t.Errorf("%+v, %+v: %d, want %d", c.status, c.cluster, rec.Code, c.want)
 		}

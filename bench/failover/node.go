@@ -43,6 +43,9 @@ func (n *node) start() error {
 	if !n.lone {
 		args = append(args, "--node", n.name)
 	}
+	if n.site.host != nil {
+		args = append(args, "--insecure") // its addresses are those of a LAN, which nothing else is connected to
+	}
 	p, err := n.site.spawn(n.name, n.log, n.binary, args)
 	if err == nil {
 		n.proc = p

@@ -22,8 +22,10 @@ type serveCmd struct {
 	Data       string   `help:"Data directory; created if it does not exist." default:"./carillon-data" env:"CARILLON_DATA"`
 	Listen     string   `help:"Address of the embedded NATS server; port 0 picks a free port." default:"127.0.0.1:4222" env:"CARILLON_LISTEN"`
 	HTTPListen string   `name:"http-listen" help:"Address of HTTP: API, metrics, probes; port 0 picks a free port." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
-	HTTPHosts  []string `name:"http-hosts" help:"Host names that HTTP requests may have, besides IP addresses. Default: localhost if only this machine can connect, else any." placeholder:"NAME,…" env:"CARILLON_HTTP_HOSTS"`
+	HTTPHosts  []string `name:"http-hosts" help:"Host names that HTTP requests may have, besides IP addresses. Default: localhost if only this machine can connect, else none." placeholder:"NAME,…" env:"CARILLON_HTTP_HOSTS"`
 	Auth       string   `help:"File of rights: who may do what (see docs/security.md). Without it every caller may do everything." placeholder:"FILE" type:"path" env:"CARILLON_AUTH"`
+	Plaintext  bool     `help:"With --auth, let other machines reach addresses without TLS: a proxy in front of them terminates it." env:"CARILLON_PLAINTEXT"`
+	Insecure   bool     `help:"Let other machines reach addresses without rights, TLS, and a password among peers. The server warns hourly, in its status and on its pages." env:"CARILLON_INSECURE"`
 	Prefix     string   `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
 
 	InboxPrefix []string `name:"inbox-prefix" help:"Prefixes of the inboxes of clients, besides _INBOX and _R_, separated by commas. A request with any other reply subject is dropped." placeholder:"PREFIX,…" env:"CARILLON_INBOX_PREFIX"`
@@ -90,13 +92,15 @@ In a cluster the role is leader, standby or witness. The line comes when a major
 
 SIGTERM or Ctrl-C closes the server in order. A second one ends the process at once; the next start launches again what was in flight.
 
+An address that other machines reach needs --auth and TLS, and that of the peers a password or TLS: else the start is refused, with status 2. With --plaintext a proxy in front does the TLS; with --insecure the address is open.
+
 One node:
 
   carillon serve
   carillon serve --data /var/lib/carillon --log-format json
   carillon serve --listen 127.0.0.1:0 --http-listen 127.0.0.1:0
   carillon serve --nats tls://nats.example.com:4222 --creds /etc/carillon/nats.creds
-  carillon serve --http-tls-cert server.crt --http-tls-key server.key --listen-tls-cert server.crt --listen-tls-key server.key
+  carillon serve --http-listen 0.0.0.0:7272 --auth auth.yaml --http-tls-cert server.crt --http-tls-key server.key
 
 Two nodes that share a NATS cluster of three servers; the same on both machines:
 
@@ -212,7 +216,7 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 // and decides nothing, so that an embedded server and this one have the same rules.
 func (c *serveCmd) options(logger *slog.Logger) server.Options {
 	return server.Options{
-		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, Auth: c.Auth, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
+		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, Auth: c.Auth, Insecure: c.Insecure, Plaintext: c.Plaintext, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		HTTPTLS: c.httpTLS(), ListenTLS: c.listenTLS(), ClusterTLS: c.clusterTLS(),
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,

@@ -74,6 +74,18 @@ func TestManifests(t *testing.T) {
 	if request, limit := container.Resources.Requests[core.ResourceMemory], container.Resources.Limits[core.ResourceMemory]; request.Cmp(limit) > 0 {
 		t.Errorf("the pod requests %s and may have %s", request.String(), limit.String())
 	}
+	mounted := map[string]bool{set.Spec.VolumeClaimTemplates[0].Name: true}
+	for _, v := range pod.Volumes {
+		mounted[v.Name] = true
+		if v.Secret == nil || v.Secret.DefaultMode == nil || *v.Secret.DefaultMode != 0o440 {
+			t.Errorf("the volume %s is no secret that others cannot read: %+v", v.Name, v.Secret)
+		}
+	}
+	for _, m := range container.VolumeMounts {
+		if !mounted[m.Name] || m.SubPath != "" {
+			t.Errorf("%s is no volume, or a part of one", m.Name)
+		}
+	}
 	for _, e := range container.Env {
 		if strings.Contains(e.Name, "PASSWORD") && (e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil || e.Value != "") {
 			t.Errorf("%s is not in a secret", e.Name)
