@@ -230,6 +230,16 @@ func TestHTTPWithoutServer(t *testing.T) {
 	}
 }
 
+// TestConnectErrors: no error shows a user, a password or a token in a URL.
+func TestConnectErrors(t *testing.T) {
+	for _, url := range []string{"nats://ann:secret@127.0.0.1:1", "secret@127.0.0.1:1", "tls://a:1,nats://x:secret@127.0.0.1:1", "http://secret@127.0.0.1:1"} {
+		_, err := client.Connect(url, client.Options{Timeout: 100 * time.Millisecond})
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "127.0.0.1:1") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 // TestHTTPForeign: answers that are not those of a Carillon have a code, and no token follows a redirect.
 func TestHTTPForeign(t *testing.T) {
 	var followed atomic.Bool
