@@ -6,12 +6,14 @@ import "go.yaml.in/yaml/v3"
 type Tenant struct {
 	Targets Targets
 	Quota   Quota
+	NATS    NATS
 }
 
 func readTenant(to *Tenant, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		return readMapping(n, what,
 			key{name: "targets", read: func(n *yaml.Node) error { return readTargets(n, "targets of "+what, &to.Targets) }},
-			key{name: "quota", read: func(n *yaml.Node) error { return readQuota(n, "quota of "+what, &to.Quota) }})
+			key{name: "quota", read: func(n *yaml.Node) error { return readQuota(n, "quota of "+what, &to.Quota) }},
+			key{name: "nats", read: func(n *yaml.Node) error { return readNATS(n, "nats of "+what, &to.NATS) }})
 	}
 }
