@@ -65,16 +65,18 @@ func (b *Bus) embed() error {
 		return fmt.Errorf("make the directory of the embedded NATS server: %w", err)
 	}
 	if b.opts.Admit != nil {
-		b.doorman = newDoorman(b.opts.Admit)
+		b.doorman = newDoorman(b.opts)
 		so.CustomClientAuthentication, so.AlwaysEnableNonce = b.doorman, true
 	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
 	}
-	if b.doorman != nil {
-		b.doorman.server = b.embedded
-	}
 	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
+	if b.doorman != nil {
+		if err := b.openAccounts(); err != nil {
+			return fmt.Errorf("start the embedded NATS server: %w", err)
+		}
+	}
 	b.embedded.Start()
 	if !b.embedded.ReadyForConnections(10 * time.Second) {
 		return errNATSNotReady

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strings"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
@@ -21,22 +22,65 @@ func (s *Server) openAccess(context.Context) (err error) {
 	return nil
 }
 
-// admits decides who may connect to the embedded NATS server: cluster admins, because a client there can reach the
-// subjects of all tenants. nil: every client may.
-func (s *Server) admits() func(bus.Shown) (func() bool, bool) {
+// admits decides who may connect to the embedded NATS server, and to which account: a principal to that of its tenant,
+// and a cluster admin to Carillon's own. nil: every client may connect.
+func (s *Server) admits() func(bus.Shown) (bus.Guest, error) {
 	if s.access == nil {
 		return nil
 	}
-	return func(shown bus.Shown) (still func() bool, ok bool) {
-		still = func() bool { return s.access.Table().WhoHas(shown.Token, shown.NKey).IsClusterAdmin() }
-		return still, still()
+	return func(shown bus.Shown) (bus.Guest, error) {
+		table := s.access.Table()
+		who := table.WhoHas(shown.Token, shown.NKey)
+		place, err := table.PlaceOf(who, shown.User)
+		if err != nil {
+			return bus.Guest{}, err
+		}
+		return bus.Guest{Name: who.By(), Tenant: place.Tenant, Role: guestRoles[place.Role]}, nil
 	}
 }
 
-// reviewClients disconnects the clients whose rights have ended. It is called after each change of the rights.
+// guestRoles are the roles in the account of a tenant.
+var guestRoles = [...]bus.GuestRole{access.Viewer: bus.GuestAsks, access.Operator: bus.GuestWorks, access.Admin: bus.GuestManages}
+
+// caller returns who sends a request from the account of a tenant. The server of NATS names the account and the user; it
+// calls the user of a key by the key.
+func (s *Server) caller(tenant, account, user string) access.Who {
+	if bus.TenantOf(account) != tenant {
+		return access.Who{}
+	}
+	if !strings.Contains(user, ":") {
+		user = "nkey:" + user
+	}
+	return s.access.Table().Named(user)
+}
+
+// callers returns what recognizes the callers from the accounts of tenants; nil if there are none.
+func (s *Server) callers() func(tenant, account, user string) access.Who {
+	if s.access == nil || s.opts.NATSURL != "" {
+		return nil
+	}
+	return s.caller
+}
+
+// natsTenants returns what the embedded NATS server provides for tenants; none without rights.
+func (s *Server) natsTenants() (tenants []bus.Tenant) {
+	if s.access == nil {
+		return nil
+	}
+	table := s.access.Table()
+	for _, name := range table.TenantNames() {
+		if n := table.Tenant(name).NATS; n.Storage > 0 || n.Connections > 0 {
+			tenants = append(tenants, bus.Tenant{Name: name, Storage: n.Storage, Connections: int(n.Connections)})
+		}
+	}
+	return tenants
+}
+
+// reviewClients makes the accounts of new tenants, and disconnects the clients whose rights have changed. It is called
+// after each change of the rights.
 func (s *Server) reviewClients() {
 	if b := s.opened.Load(); b != nil {
-		b.ReviewClients()
+		b.ReviewClients(s.natsTenants())
 	}
 }
 

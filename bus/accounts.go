@@ -1,0 +1,186 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Tenant is what the embedded server provides for a tenant.
+type Tenant struct {
+	Name string
+	// Storage is how many bytes the streams of its account may keep in files. The server reserves them. 0: the account
+	// has no JetStream.
+	Storage int64
+	// Connections bounds the clients in each of its accounts on one server; 0 means [TenantConnectionsDefault].
+	Connections int
+}
+
+// TenantConnectionsDefault bounds the clients of a tenant on one server if the tenant has no bound of its own.
+const TenantConnectionsDefault = 1000
+
+const (
+	// accountsMax bounds the accounts that are made in the life of a process. They are not removed, because the server
+	// cannot remove one.
+	accountsMax = 40_000
+	// tenantStreamsMax and tenantConsumersMax bound what JetStream keeps in memory for a tenant.
+	tenantStreamsMax   = 100
+	tenantConsumersMax = 1000
+)
+
+// accounts are the accounts of the tenants on the embedded server. Those on the servers of a cluster have the same names,
+// and know each other by them. Safe for concurrent use.
+//
+// The server's own account has the log, the streams and the subjects of Carillon; it is the default account, in which
+// everything of a server without rights is. So a directory gains rights without any of it being moved.
+type accounts struct {
+	server *server.Server
+	prefix string
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	own     *server.Account            // exports what tenants import; nil until the first of them
+	made    map[string]*server.Account // by name
+	tenants map[string]Tenant          // those that have more than the defaults
+}
+
+func newAccounts(s *server.Server, o Options) *accounts {
+	return &accounts{server: s, prefix: o.Prefix, logger: o.Logger, made: make(map[string]*server.Account), tenants: make(map[string]Tenant)}
+}
+
+// openAccounts makes the accounts of the tenants that have streams. It is called before the server starts. The server
+// gives its own account JetStream by itself only if there is no other account.
+func (b *Bus) openAccounts() error {
+	b.doorman.server = b.embedded
+	b.doorman.accounts = newAccounts(b.embedded, b.opts)
+	if err := b.embedded.SetDefaultSystemAccount(); err != nil {
+		return err
+	}
+	if err := b.embedded.GlobalAccount().EnableJetStream(nil, nil); err != nil && !server.IsNatsErr(err, server.JSNotEnabledErr) {
+		return err
+	}
+	b.doorman.accounts.set(b.opts.Tenants)
+	return nil
+}
+
+// set makes the accounts of tenants. It is called before the server starts, so that JetStream finds the accounts of the
+// streams that it has, and after each change of the rights. An account that cannot be made is logged: its tenant alone
+// does without.
+func (a *accounts) set(tenants []Tenant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.tenants)
+	for _, t := range tenants {
+		a.tenants[t.Name] = t
+		if t.Storage == 0 {
+			continue // its account is made for its first client
+		}
+		account, err := a.find(t.Name, false)
+		if err == nil {
+			err = a.store(account, t.Storage)
+		}
+		if err != nil {
+			a.logger.Error("the streams of a tenant are not available", slog.String("tenant", t.Name), slog.Any("error", err))
+		}
+	}
+}
+
+// store gives an account JetStream, or changes its limit. Before the server has started, the limits are noted, and the
+// start enables JetStream.
+func (a *accounts) store(account *server.Account, bytes int64) error {
+	limits := map[string]server.JetStreamAccountLimits{"": {
+		MaxMemory: 0, MaxStore: bytes, MaxStreams: tenantStreamsMax, MaxConsumers: tenantConsumersMax,
+		MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
+	}}
+	if account.JetStreamEnabled() {
+		return account.UpdateJetStreamLimits(limits)
+	}
+	err := account.EnableJetStream(limits, nil)
+	if !a.server.Running() && server.IsNatsErr(err, server.JSNotEnabledErr) {
+		return nil
+	}
+	return err
+}
+
+// of returns the account for a guest in a tenant, and the bound on its clients. It makes the account if it is not there.
+func (a *accounts) of(tenant string, asksOnly bool) (account *server.Account, clientsMax int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clientsMax = TenantConnectionsDefault
+	if n := a.tenants[tenant].Connections; n > 0 {
+		clientsMax = n
+	}
+	account, err = a.find(tenant, asksOnly)
+	return account, clientsMax, err
+}
+
+// find returns an account. The caller holds mu.
+func (a *accounts) find(tenant string, asksOnly bool) (*server.Account, error) {
+	name := accountName(tenant, asksOnly)
+	if account := a.made[name]; account != nil {
+		return account, nil
+	}
+	if len(a.made) >= accountsMax {
+		return nil, fmt.Errorf("this server has accounts for %d tenants already, which is the most; restart it if most of them are gone", accountsMax)
+	}
+	if err := a.export(); err != nil {
+		return nil, err
+	}
+	account, _ := a.server.LookupOrRegisterAccount(name)
+	if err := a.open(account, tenant, asksOnly); err != nil {
+		return nil, fmt.Errorf("make the account %s: %w", name, err)
+	}
+	a.made[name] = account
+	return account, nil
+}
+
+// The subjects between the accounts. Requests of tenants come on subjects of their own, so that one without the header
+// that names its caller is never taken for a request from Carillon's own account.
+func (a *accounts) requests(tenant string) (theirs, ours string) {
+	return a.prefix + ".v1." + tenant + ".>", a.prefix + ".account.v1." + tenant + ".>"
+}
+
+// discovery are the questions of `nats micro`: what a tenant asks of all services reaches Carillon's service alone.
+var discovery = []string{"PING", "INFO", "STATS"}
+
+const discovered = "carillon"
+
+// export lets tenants import from Carillon's account. Only this package makes imports, each for its own tenant.
+func (a *accounts) export() error {
+	if a.own != nil {
+		return nil
+	}
+	own := a.server.GlobalAccount()
+	err := own.AddServiceExport(a.prefix+".account.v1.>", nil)
+	for _, verb := range discovery {
+		subject := "$SRV." + verb + "." + discovered
+		err = errors.Join(err, own.AddServiceExportWithResponse(subject, server.Streamed, nil), own.AddServiceExportWithResponse(subject+".>", server.Streamed, nil))
+	}
+	err = errors.Join(err, own.AddStreamExport(a.prefix+".dead.*", nil), own.AddStreamExport(a.prefix+".events.>", nil))
+	if err != nil {
+		return fmt.Errorf("export to the accounts of tenants: %w", err)
+	}
+	a.own = own
+	return nil
+}
+
+// open imports into a new account what its tenant may use. Share makes the server name the caller in Nats-Request-Info.
+func (a *accounts) open(account *server.Account, tenant string, asksOnly bool) error {
+	theirs, ours := a.requests(tenant)
+	err := account.AddServiceImport(a.own, theirs, ours)
+	if err == nil {
+		err = account.SetServiceImportSharing(a.own, ours, true)
+	}
+	for _, verb := range discovery {
+		ours := "$SRV." + verb + "." + discovered
+		err = errors.Join(err, account.AddServiceImport(a.own, "$SRV."+verb, ours), account.AddServiceImport(a.own, ours, ours), account.AddServiceImport(a.own, ours+".>", ours+".>"))
+	}
+	if asksOnly {
+		return err
+	}
+	dead, events := a.prefix+".dead."+tenant, a.prefix+".events."+tenant+".>"
+	return errors.Join(err, account.AddStreamImport(a.own, dead, ""), account.AddStreamImport(a.own, events, ""))
+}
