@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/dispatch"
 )
 
 // openAccess reads the file of rights, if there is one, and watches it.
@@ -76,13 +77,27 @@ func (s *Server) natsTenants() (tenants []bus.Tenant) {
 	return tenants
 }
 
-// reviewClients makes the accounts of new tenants, and disconnects the clients whose rights have changed. It is called
-// after each change of the rights.
+// reviewClients makes the accounts of new tenants, disconnects the clients whose rights have changed, and sends runs where
+// they now belong. It is called after each change of the rights.
 func (s *Server) reviewClients() {
 	if b := s.opened.Load(); b != nil {
 		b.ReviewClients(s.natsTenants())
 	}
+	if d := s.sending.Load(); d != nil {
+		d.ReviewTenants()
+	}
 }
+
+// tenantNATS returns what connects in the account of a tenant; nil if tenants have none.
+func (s *Server) tenantNATS() func(tenant string) (*dispatch.NATS, error) {
+	if !s.bus.HasAccounts() {
+		return nil
+	}
+	return s.bus.ConnectTenant
+}
+
+// sharesNATS reports whether the runs of a tenant go to Carillon's own account.
+func (s *Server) sharesNATS(tenant string) bool { return s.access.Tenant(tenant).NATS.IsShared }
 
 // Reload reads the file of rights and the certificates again, as it is done when they change. Bad files keep what is in
 // force, and are logged.
