@@ -51,36 +51,86 @@ func newAccounts(s *server.Server, o Options) *accounts {
 	return &accounts{server: s, prefix: o.Prefix, logger: o.Logger, made: make(map[string]*server.Account), tenants: make(map[string]Tenant)}
 }
 
-// openAccounts makes the accounts of the tenants that have streams. It is called before the server starts. The server
-// gives its own account JetStream by itself only if there is no other account.
+// openAccounts makes the accounts of the tenants that have streams, for which the options have the limits. It is called
+// before the server starts.
 func (b *Bus) openAccounts() error {
-	b.doorman.server = b.embedded
-	b.doorman.accounts = newAccounts(b.embedded, b.opts)
-	if err := b.embedded.SetDefaultSystemAccount(); err != nil {
-		return err
+	a := newAccounts(b.embedded, b.opts)
+	b.doorman.server, b.doorman.accounts = b.embedded, a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.note(b.opts.Tenants)
+	for _, t := range b.opts.Tenants {
+		if t.Storage == 0 {
+			continue
+		}
+		if _, err := a.find(t.Name, false); err != nil {
+			return err
+		}
 	}
-	if err := b.embedded.GlobalAccount().EnableJetStream(nil, nil); err != nil && !server.IsNatsErr(err, server.JSNotEnabledErr) {
-		return err
-	}
-	b.doorman.accounts.set(b.opts.Tenants)
 	return nil
 }
 
-// set makes the accounts of tenants. It is called before the server starts, so that JetStream finds the accounts of the
-// streams that it has, and after each change of the rights. An account that cannot be made is logged: its tenant alone
-// does without.
-func (a *accounts) set(tenants []Tenant) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+// setAccounts gives the options of a server the accounts of tenants with streams, so that JetStream finds the account of
+// each stream that it has at the start, and its own account, which has JetStream without being named only if it is the
+// only one. The limits of an account can be set before the start by the text of a configuration alone. There the name of
+// the server's own account is refused, so it is written after the text is read.
+func setAccounts(so *server.Options, tenants []Tenant) error {
+	const own = "own:" // no tenant has this name
+	text := fmt.Sprintf("%q: {jetstream: enabled}\n", own)
+	some := false
+	for _, t := range tenants {
+		if t.Storage > 0 {
+			l := limitsOf(t.Storage)
+			text += fmt.Sprintf("%q: {jetstream: {max_memory: %d, max_store: %d, max_streams: %d, max_consumers: %d}}\n", t.Name, l.MaxMemory, l.MaxStore, l.MaxStreams, l.MaxConsumers)
+			some = true
+		}
+	}
+	if !some {
+		return nil
+	}
+	var parsed server.Options
+	if err := parsed.ProcessConfigString("accounts {\n" + text + "}\n"); err != nil {
+		return fmt.Errorf("the accounts of tenants: %w", err)
+	}
+	for _, account := range parsed.Accounts {
+		if account.Name == own {
+			account.Name = server.DEFAULT_GLOBAL_ACCOUNT
+		}
+	}
+	so.Accounts = parsed.Accounts
+	return nil
+}
+
+// limitsOf returns the limits of the JetStream of a tenant. Memory is 0: it would be the process's own.
+func limitsOf(storage int64) server.JetStreamAccountLimits {
+	return server.JetStreamAccountLimits{
+		MaxMemory: 0, MaxStore: storage, MaxStreams: tenantStreamsMax, MaxConsumers: tenantConsumersMax,
+		MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
+	}
+}
+
+// note keeps what is known of tenants. The caller holds mu.
+func (a *accounts) note(tenants []Tenant) {
 	clear(a.tenants)
 	for _, t := range tenants {
 		a.tenants[t.Name] = t
+	}
+}
+
+// set makes the accounts of tenants with streams, and changes their limits. It is called after each change of the rights. An
+// account that cannot be made is logged: its tenant alone does without. One that has no storage any more keeps its streams
+// until the next start.
+func (a *accounts) set(tenants []Tenant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.note(tenants)
+	for _, t := range tenants {
 		if t.Storage == 0 {
 			continue // its account is made for its first client
 		}
 		account, err := a.find(t.Name, false)
 		if err == nil {
-			err = a.store(account, t.Storage)
+			err = store(account, t.Storage)
 		}
 		if err != nil {
 			a.logger.Error("the streams of a tenant are not available", slog.String("tenant", t.Name), slog.Any("error", err))
@@ -88,21 +138,13 @@ func (a *accounts) set(tenants []Tenant) {
 	}
 }
 
-// store gives an account JetStream, or changes its limit. Before the server has started, the limits are noted, and the
-// start enables JetStream.
-func (a *accounts) store(account *server.Account, bytes int64) error {
-	limits := map[string]server.JetStreamAccountLimits{"": {
-		MaxMemory: 0, MaxStore: bytes, MaxStreams: tenantStreamsMax, MaxConsumers: tenantConsumersMax,
-		MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
-	}}
+// store gives an account JetStream, or changes its limits.
+func store(account *server.Account, bytes int64) error {
+	limits := map[string]server.JetStreamAccountLimits{"": limitsOf(bytes)}
 	if account.JetStreamEnabled() {
 		return account.UpdateJetStreamLimits(limits)
 	}
-	err := account.EnableJetStream(limits, nil)
-	if !a.server.Running() && server.IsNatsErr(err, server.JSNotEnabledErr) {
-		return nil
-	}
-	return err
+	return account.EnableJetStream(limits, nil)
 }
 
 // of returns the account for a guest in a tenant, and the bound on its clients. It makes the account if it is not there.

@@ -67,6 +67,9 @@ func (b *Bus) embed() error {
 	if b.opts.Admit != nil {
 		b.doorman = newDoorman(b.opts)
 		so.CustomClientAuthentication, so.AlwaysEnableNonce = b.doorman, true
+		if err := setAccounts(so, b.opts.Tenants); err != nil {
+			return err
+		}
 	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)

@@ -24,7 +24,7 @@ type Dispatcher struct {
 	link   *link // nil without a connection to NATS
 	// tenants has the links in the accounts of tenants; nil: link serves all of them.
 	tenants *tenantLinks
-	http   *httpSender
+	http    *httpSender
 
 	handlers *handlers
 	base     context.Context // parent of the context of every attempt that a goroutine carries
