@@ -63,6 +63,9 @@ func (t *Table) PlaceOf(w Who, chosen string) (Place, error) {
 	case job.ValidateTenant(chosen) != nil:
 		return Place{}, fmt.Errorf("%s gives the user name %q, which is no name of a tenant; want the tenant, or no user name", w.By(), apierr.Clip(chosen))
 	}
+	if t.tenants[chosen] == nil {
+		return Place{}, fmt.Errorf("%s gives the user name %s, and no tenant of that name is under tenants in the file of rights; want one that is, or HTTP", w.By(), chosen)
+	}
 	role := w.RoleIn(chosen)
 	if role < Viewer {
 		return Place{}, fmt.Errorf("%s gives the user name %s, and has no role in the tenant of that name; want a tenant in which it has one", w.By(), chosen)

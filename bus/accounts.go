@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Tenant is what the embedded server provides for a tenant.
+// Tenant is what the embedded server provides for a tenant. Tenants that are not named have no account.
 type Tenant struct {
 	Name string
 	// Storage is how many bytes the streams of its account may keep in files. The server reserves them. 0: the account
@@ -22,11 +23,8 @@ type Tenant struct {
 // TenantConnectionsDefault bounds the clients of a tenant on one server if the tenant has no bound of its own.
 const TenantConnectionsDefault = 1000
 
+// tenantStreamsMax and tenantConsumersMax bound what JetStream keeps in memory for a tenant.
 const (
-	// accountsMax bounds the accounts that are made in the life of a process. They are not removed, because the server
-	// cannot remove one.
-	accountsMax = 40_000
-	// tenantStreamsMax and tenantConsumersMax bound what JetStream keeps in memory for a tenant.
 	tenantStreamsMax   = 100
 	tenantConsumersMax = 1000
 )
@@ -36,6 +34,10 @@ const (
 //
 // The server's own account has the log, the streams and the subjects of Carillon; it is the default account, in which
 // everything of a server without rights is. So a directory gains rights without any of it being moved.
+//
+// The account of each tenant is there from the start, because a server forgets what another one tells about an account that
+// it does not know: it would then not pass on messages to the clients there. What an account imports is added for its
+// first client.
 type accounts struct {
 	server *server.Server
 	prefix string
@@ -43,50 +45,29 @@ type accounts struct {
 
 	mu      sync.Mutex
 	own     *server.Account            // exports what tenants import; nil until the first of them
-	made    map[string]*server.Account // by name
-	tenants map[string]Tenant          // those that have more than the defaults
+	open    map[string]*server.Account // those that have their imports, by name
+	tenants map[string]Tenant          // those that there are now, by name
 }
 
 func newAccounts(s *server.Server, o Options) *accounts {
-	return &accounts{server: s, prefix: o.Prefix, logger: o.Logger, made: make(map[string]*server.Account), tenants: make(map[string]Tenant)}
+	a := &accounts{server: s, prefix: o.Prefix, logger: o.Logger, open: make(map[string]*server.Account)}
+	a.note(o.Tenants)
+	return a
 }
 
-// openAccounts makes the accounts of the tenants that have streams, for which the options have the limits. It is called
-// before the server starts.
-func (b *Bus) openAccounts() error {
-	a := newAccounts(b.embedded, b.opts)
-	b.doorman.server, b.doorman.accounts = b.embedded, a
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.note(b.opts.Tenants)
-	for _, t := range b.opts.Tenants {
-		if t.Storage == 0 {
-			continue
-		}
-		if _, err := a.find(t.Name, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// setAccounts gives the options of a server the accounts of tenants with streams, so that JetStream finds the account of
-// each stream that it has at the start, and its own account, which has JetStream without being named only if it is the
-// only one. The limits of an account can be set before the start by the text of a configuration alone. There the name of
-// the server's own account is refused, so it is written after the text is read.
+// setAccounts gives the options of a server the accounts of tenants. Its own account is among them, because it has
+// JetStream without being named only if it is the only one. The limits of an account can be set before the start by the
+// text of a configuration alone, and there the name of the server's own account is refused; so that is written later.
 func setAccounts(so *server.Options, tenants []Tenant) error {
 	const own = "own:" // no tenant has this name
 	text := fmt.Sprintf("%q: {jetstream: enabled}\n", own)
-	some := false
 	for _, t := range tenants {
 		if t.Storage > 0 {
 			l := limitsOf(t.Storage)
 			text += fmt.Sprintf("%q: {jetstream: {max_memory: %d, max_store: %d, max_streams: %d, max_consumers: %d}}\n", t.Name, l.MaxMemory, l.MaxStore, l.MaxStreams, l.MaxConsumers)
-			some = true
+			continue
 		}
-	}
-	if !some {
-		return nil
+		so.Accounts = append(so.Accounts, server.NewAccount(t.Name))
 	}
 	var parsed server.Options
 	if err := parsed.ProcessConfigString("accounts {\n" + text + "}\n"); err != nil {
@@ -97,7 +78,7 @@ func setAccounts(so *server.Options, tenants []Tenant) error {
 			account.Name = server.DEFAULT_GLOBAL_ACCOUNT
 		}
 	}
-	so.Accounts = parsed.Accounts
+	so.Accounts = append(so.Accounts, parsed.Accounts...)
 	return nil
 }
 
@@ -109,33 +90,34 @@ func limitsOf(storage int64) server.JetStreamAccountLimits {
 	}
 }
 
-// note keeps what is known of tenants. The caller holds mu.
+// note keeps what is known of tenants. The caller holds mu, or is the only one to know a.
 func (a *accounts) note(tenants []Tenant) {
-	clear(a.tenants)
+	a.tenants = make(map[string]Tenant, len(tenants))
 	for _, t := range tenants {
 		a.tenants[t.Name] = t
 	}
 }
 
-// set makes the accounts of tenants with streams, and changes their limits. It is called after each change of the rights. An
-// account that cannot be made is logged: its tenant alone does without. One that has no storage any more keeps its streams
-// until the next start.
-func (a *accounts) set(tenants []Tenant) {
+// set makes the accounts of tenants, and changes their limits. It is called after each change of the rights, and returns
+// the names of new accounts. Streams that cannot be had are logged: their tenant alone does without. A tenant that has no
+// storage any more keeps its streams until the next start, and the account of one that is gone is empty until then.
+func (a *accounts) set(tenants []Tenant) (added []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.note(tenants)
 	for _, t := range tenants {
+		account, isNew := a.server.LookupOrRegisterAccount(t.Name)
+		if isNew {
+			added = append(added, t.Name)
+		}
 		if t.Storage == 0 {
-			continue // its account is made for its first client
+			continue
 		}
-		account, err := a.find(t.Name, false)
-		if err == nil {
-			err = store(account, t.Storage)
-		}
-		if err != nil {
+		if err := store(account, t.Storage); err != nil {
 			a.logger.Error("the streams of a tenant are not available", slog.String("tenant", t.Name), slog.Any("error", err))
 		}
 	}
+	return added
 }
 
 // store gives an account JetStream, or changes its limits.
@@ -147,36 +129,23 @@ func store(account *server.Account, bytes int64) error {
 	return account.EnableJetStream(limits, nil)
 }
 
-// of returns the account for a guest in a tenant, and the bound on its clients. It makes the account if it is not there.
+// of returns the account for a guest in a tenant, and the bound on its clients.
 func (a *accounts) of(tenant string, asksOnly bool) (account *server.Account, clientsMax int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	clientsMax = TenantConnectionsDefault
-	if n := a.tenants[tenant].Connections; n > 0 {
-		clientsMax = n
+	t, known := a.tenants[tenant]
+	if !known {
+		return nil, 0, fmt.Errorf("the tenant %s has no account on the NATS server; want it under tenants in the file of rights of each node", tenant)
 	}
-	account, err = a.find(tenant, asksOnly)
-	return account, clientsMax, err
-}
-
-// find returns an account. The caller holds mu.
-func (a *accounts) find(tenant string, asksOnly bool) (*server.Account, error) {
 	name := accountName(tenant, asksOnly)
-	if account := a.made[name]; account != nil {
-		return account, nil
+	if account = a.open[name]; account == nil {
+		account, _ = a.server.LookupOrRegisterAccount(name)
+		if err = a.fill(account, tenant, asksOnly); err != nil {
+			return nil, 0, fmt.Errorf("make the account %s: %w", name, err)
+		}
+		a.open[name] = account
 	}
-	if len(a.made) >= accountsMax {
-		return nil, fmt.Errorf("this server has accounts for %d tenants already, which is the most; restart it if most of them are gone", accountsMax)
-	}
-	if err := a.export(); err != nil {
-		return nil, err
-	}
-	account, _ := a.server.LookupOrRegisterAccount(name)
-	if err := a.open(account, tenant, asksOnly); err != nil {
-		return nil, fmt.Errorf("make the account %s: %w", name, err)
-	}
-	a.made[name] = account
-	return account, nil
+	return account, cmp.Or(t.Connections, TenantConnectionsDefault), nil
 }
 
 // The subjects between the accounts. Requests of tenants come on subjects of their own, so that one without the header
@@ -209,8 +178,11 @@ func (a *accounts) export() error {
 	return nil
 }
 
-// open imports into a new account what its tenant may use. Share makes the server name the caller in Nats-Request-Info.
-func (a *accounts) open(account *server.Account, tenant string, asksOnly bool) error {
+// fill imports into an account what its tenant may use. Share makes the server name the caller in Nats-Request-Info.
+func (a *accounts) fill(account *server.Account, tenant string, asksOnly bool) error {
+	if err := a.export(); err != nil {
+		return err
+	}
 	theirs, ours := a.requests(tenant)
 	err := account.AddServiceImport(a.own, theirs, ours)
 	if err == nil {

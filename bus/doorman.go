@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ type doorman struct {
 
 	mu       sync.Mutex
 	clients  map[uint64]admitted // by the number of the connection
+	selves   map[uint64]string   // tenants of this process's connections in the accounts of tenants
 	sweepAt  int                 // number of noted clients at which those that have gone are looked for
 	second   time.Time           // in which refusals are counted
 	refusals int                 // in this second
@@ -53,7 +55,7 @@ func newDoorman(o Options) *doorman {
 	_, _ = rand.Read(secret[:]) // it never fails
 	return &doorman{
 		own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: o.Admit, prefix: o.Prefix, logger: o.Logger,
-		clients: make(map[uint64]admitted), sweepAt: clientsMin,
+		clients: make(map[uint64]admitted), selves: make(map[uint64]string), sweepAt: clientsMin,
 	}
 }
 
@@ -95,6 +97,12 @@ func (d *doorman) letSelfIn(c server.ClientAuthentication, user string) bool {
 		d.refuse(err)
 		return false
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.clients)+len(d.selves) >= d.sweepAt {
+		d.forgetGone()
+	}
+	d.selves[c.GetID()] = tenant
 	c.RegisterUser(&server.User{Username: ownUser, Account: account})
 	return true
 }
@@ -128,7 +136,7 @@ func (d *doorman) letIn(c server.ClientAuthentication, shown Shown, g Guest) err
 // note keeps a client for review. The rights may have changed since admit was asked, so they are asked once more now that
 // review knows the client. The caller holds mu.
 func (d *doorman) note(id uint64, shown Shown, g Guest) error {
-	if len(d.clients) >= d.sweepAt {
+	if len(d.clients)+len(d.selves) >= d.sweepAt {
 		d.forgetGone()
 	}
 	d.clients[id] = admitted{shown, g}
@@ -166,7 +174,12 @@ func (d *doorman) forgetGone() {
 			delete(d.clients, id)
 		}
 	}
-	d.sweepAt = max(clientsMin, 2*len(d.clients))
+	for id := range d.selves {
+		if d.server.GetClient(id) == nil {
+			delete(d.selves, id)
+		}
+	}
+	d.sweepAt = max(clientsMin, 2*(len(d.clients)+len(d.selves)))
 }
 
 // shownBy returns what a client shows. A key counts only with a signature of the number that the server drew for this
@@ -202,12 +215,21 @@ func (d *doorman) review() {
 	}
 }
 
-// ReviewClients makes the accounts of tenants, and disconnects those clients of the embedded server whom Options.Admit
-// does not admit to the same account in the same role any more. It is called after each change of the rights. It does
-// nothing without an embedded server, and if every client is admitted.
-func (b *Bus) ReviewClients(tenants []Tenant) {
-	if b.embedded != nil && b.doorman != nil {
-		b.doorman.accounts.set(tenants)
-		b.doorman.review()
+// reconnect disconnects the clients in the accounts of tenants, so that they connect again.
+func (d *doorman) reconnect(tenants []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forgetGone()
+	for id, c := range d.clients {
+		if c.guest.Role != GuestAsks && slices.Contains(tenants, c.guest.Tenant) {
+			delete(d.clients, id)
+			_ = d.server.DisconnectClientByID(id) // it may have gone just now
+		}
+	}
+	for id, tenant := range d.selves {
+		if slices.Contains(tenants, tenant) {
+			delete(d.selves, id)
+			_ = d.server.DisconnectClientByID(id)
+		}
 	}
 }

@@ -76,9 +76,7 @@ func (b *Bus) embed() error {
 	}
 	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
 	if b.doorman != nil {
-		if err := b.openAccounts(); err != nil {
-			return fmt.Errorf("start the embedded NATS server: %w", err)
-		}
+		b.doorman.server, b.doorman.accounts = b.embedded, newAccounts(b.embedded, b.opts)
 	}
 	b.embedded.Start()
 	if !b.embedded.ReadyForConnections(10 * time.Second) {

@@ -24,7 +24,7 @@ type Options struct {
 	// by ReviewClients, and is called with a lock held, so it must not wait. nil: every client may, and there is one
 	// account.
 	Admit func(Shown) (Guest, error)
-	// Tenants are those whose accounts differ from the default, at the start.
+	// Tenants are those that have accounts, at the start; see ReviewClients.
 	Tenants []Tenant
 	// No other server may have it open.
 	StoreDir string // directory in which the embedded server keeps its streams

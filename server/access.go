@@ -63,16 +63,15 @@ func (s *Server) callers() func(tenant, account, user string) access.Who {
 	return s.caller
 }
 
-// natsTenants returns what the embedded NATS server provides for tenants; none without rights.
+// natsTenants returns what the embedded NATS server provides for the tenants of the file of rights; none without it.
 func (s *Server) natsTenants() (tenants []bus.Tenant) {
 	if s.access == nil {
 		return nil
 	}
 	table := s.access.Table()
 	for _, name := range table.TenantNames() {
-		if n := table.Tenant(name).NATS; n.Storage > 0 || n.Connections > 0 {
-			tenants = append(tenants, bus.Tenant{Name: name, Storage: n.Storage, Connections: int(n.Connections)})
-		}
+		n := table.Tenant(name).NATS
+		tenants = append(tenants, bus.Tenant{Name: name, Storage: n.Storage, Connections: int(n.Connections)})
 	}
 	return tenants
 }

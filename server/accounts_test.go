@@ -28,8 +28,8 @@ func TestPlaceOfClients(t *testing.T) {
 		{"", "", false}, {"", "billing", false}, {"unknown", "", false}, {"unknown", "billing", false},
 		{"billing-viewer", "", true}, {"billing-viewer", "billing", true}, {"billing-viewer", "stock", false}, {"billing-viewer", "*", false},
 		{"many", "", false}, {"many", "billing", true}, {"many", "stock", true}, {"many", "default", false},
-		{"reader", "", false}, {"reader", "billing", true}, {"reader", "unlisted", true}, {"reader", "$G", false}, {"reader", "$SYS", false}, {"reader", "billing:ask", false},
-		{"cluster", "", true}, {"cluster", "billing", true}, {"cluster", "unlisted", true}, {"cluster", "$SYS", false},
+		{"reader", "", false}, {"reader", "billing", true}, {"reader", "unlisted", false}, {"reader", "$G", false}, {"reader", "$SYS", false}, {"reader", "billing:ask", false},
+		{"cluster", "", true}, {"cluster", "billing", true}, {"cluster", "unlisted", false}, {"cluster", "$SYS", false},
 		{"billing-admin", "carillon", false}, {"billing-admin", "tenant billing", false},
 	} {
 		nc, err := nats.Connect(e.Ready().NATS, nats.Token(tc.token), nats.UserInfo(tc.user, ""))
