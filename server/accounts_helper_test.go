@@ -52,12 +52,7 @@ func writeEstate(t *testing.T, path, tenants string, without ...string) {
 			add(tenant+"-"+role, fmt.Sprintf("{tenant: %s, role: %s}", tenant, role))
 		}
 	}
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	replaceFile(t, path, text)
 }
 
 func startEstate(t *testing.T, edit func(*server.Options)) *estate {
@@ -212,4 +207,25 @@ func (r *rawClient) request(subject, header, body string) string {
 	}
 	r.send("UNSUB 1\r\n")
 	return string(reply[head:])
+}
+
+// readFile returns a file's text.
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// replaceFile replaces a file by another one with a text.
+func replaceFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -87,6 +88,11 @@ func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error)
 		return nil, err
 	}
 	nc, err := nats.Connect(server, options...)
+	if errors.Is(err, nats.ErrAuthorization) && f.Token != "" {
+		// A principal with a role in several tenants chooses one by the user name. An admin of all tenants must give none,
+		// so it is not the first try.
+		nc, err = nats.Connect(server, append(options, nats.UserInfo(f.Tenant, ""))...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURLs(server), err)
 	}
