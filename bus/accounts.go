@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // Tenant is what the embedded server provides for a tenant. Tenants that are not named have no account.
 type Tenant struct {
 	Name string
-	// Storage is how many bytes the streams of its account may keep in files. The server reserves them. 0: the account
-	// has no JetStream.
+	// Storage is how many bytes the streams of its account may keep in files. 0: the account has no JetStream.
 	Storage int64
 	// Connections bounds the clients in each of its accounts on one server; 0 means [TenantConnectionsDefault].
 	Connections int
@@ -114,7 +115,7 @@ func (a *accounts) set(tenants []Tenant) (added []string) {
 			continue
 		}
 		if err := store(account, t.Storage); err != nil {
-			a.logger.Error("the streams of a tenant are not available", slog.String("tenant", t.Name), slog.Any("error", err))
+			a.logger.Error("the streams of a tenant are not available", slog.String(job.LogTenant, t.Name), slog.Any("error", err))
 		}
 	}
 	return added
