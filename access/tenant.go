@@ -10,12 +10,14 @@ import (
 type Tenant struct {
 	Targets job.Targets
 	Quota   Quota
+	NATS    NATS
 }
 
 func readTenant(to *Tenant, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		return readMapping(n, what,
 			key{name: "targets", read: func(n *yaml.Node) error { return readTargets(n, "targets of "+what, &to.Targets) }},
-			key{name: "quota", read: func(n *yaml.Node) error { return readQuota(n, "quota of "+what, &to.Quota) }})
+			key{name: "quota", read: func(n *yaml.Node) error { return readQuota(n, "quota of "+what, &to.Quota) }},
+			key{name: "nats", read: func(n *yaml.Node) error { return readNATS(n, "nats of "+what, &to.NATS) }})
 	}
 }

@@ -38,6 +38,11 @@ type Options struct {
 	// Access are the rights of callers. Nil permits everything to every caller.
 	Access *access.Keeper
 
+	// Caller returns who sends requests from the account of a tenant on the embedded NATS server, by the account and the
+	// user that this server names; the zero value is a caller who may do nothing. nil: tenants have no accounts there.
+	// Without Access it is not called. Safe for concurrent use.
+	Caller func(tenant, account, user string) access.Who
+
 	// Zones are the rules of timezones for previews. Default: those in the binary.
 	Zones *schedule.Zones
 

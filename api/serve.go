@@ -19,9 +19,9 @@ import (
 // accept returns the handler of a verb's requests. A subscription has only one goroutine, so each request gets its
 // own. The gate is asked before the goroutine is started, so that a flood costs a refusal for each request and no
 // goroutine. The context of the request is not that of a connection: a caller over NATS cannot be seen to go away.
-func (s *Service) accept(v *Verb) func(*inbox.Request) {
+func (s *Service) accept(v *Verb, read func(*inbox.Request) (Request, error)) func(*inbox.Request) {
 	return func(r *inbox.Request) {
-		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return s.read(r) }}
+		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return read(r) }}
 		s.carry(a, func(reply Reply, refusal *client.Error) { s.answer(v, r, nats.Header{}, reply.Text, refusal) })
 	}
 }
@@ -44,26 +44,44 @@ func (s *Service) carry(a arrival, answer func(Reply, *client.Error)) {
 }
 
 // read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
-// NATS can restrict a caller to its tenant: who may publish there has all rights in that tenant. None of the checks reads the body: a request that may not be made is
-// refused without decoding it.
+// NATS can restrict a caller to its tenant: who may publish there has all rights in that tenant.
 func (s *Service) read(r *inbox.Request) (q Request, err error) {
-	if q.Tenant, err = s.tenantOf(r.Subject); err == nil {
-		err = RefuseDelivery(r.Header)
-	}
-	if err == nil {
-		q.Asker, err = askerOf(r.Header)
-	}
-	q.Body = r.Data
+	q, err = readMessage(r, s.opts.root())
 	if s.opts.Access != nil {
 		q.Who = access.Who{Tenant: q.Tenant, Means: "nats:" + q.Tenant}
 	}
 	return q, err
 }
 
+// readFromAccount reads a request from the account of a tenant, which names its caller.
+func (s *Service) readFromAccount(r *inbox.Request) (q Request, err error) {
+	if q, err = readMessage(r, s.opts.accountRoot()); err != nil {
+		return q, err
+	}
+	account, user, err := sender(r)
+	if err == nil {
+		q.Who = s.opts.Caller(q.Tenant, account, user)
+	}
+	return q, err
+}
+
+// readMessage reads what each request in a message has. None of the checks reads the body: a request that may not be made
+// is refused without decoding it.
+func readMessage(r *inbox.Request, root string) (q Request, err error) {
+	if q.Tenant, err = tenantOf(r.Subject, root); err == nil {
+		err = RefuseDelivery(r.Header)
+	}
+	if err == nil {
+		q.Asker, err = askerOf(r.Header)
+	}
+	q.Body = r.Data
+	return q, err
+}
+
 // tenantOf returns the tenant in a subject, which is the token after the root. The subject matched the subscription,
 // so it is longer than the root.
-func (s *Service) tenantOf(subject string) (string, error) {
-	tenant, _, _ := strings.Cut(subject[len(s.opts.root()):], ".")
+func tenantOf(subject, root string) (string, error) {
+	tenant, _, _ := strings.Cut(subject[len(root):], ".")
 	return tenant, job.ValidateTenant(tenant)
 }
 

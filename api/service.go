@@ -36,6 +36,14 @@ func (o *Options) root() string {
 	return root + ".v1."
 }
 
+// hasAccounts reports whether requests also come from the accounts of tenants. A standby answers none of them: what it
+// may answer by itself is read by cluster admins.
+func (o *Options) hasAccounts() bool { return o.Access != nil && o.Caller != nil && !o.Standby }
+
+// accountRoot is the prefix of the subjects to which the embedded NATS server passes the requests from the accounts of
+// tenants. They are others than those of Carillon's own account, so that none of them is ever taken for one of those.
+func (o *Options) accountRoot() string { return strings.TrimSuffix(o.root(), "v1.") + "account.v1." }
+
 // Pending limits of each endpoint's subscription. Handlers do not block, so the limits are reached only if the
 // process gets no CPU at all; beyond them NATS drops messages.
 const (
@@ -116,14 +124,28 @@ const queueGroup = "q"
 func (s *Service) addVerbs() error {
 	for i := range verbs {
 		v := &verbs[i]
-		sub, err := s.desk.QueueSubscribe(s.subjectOf(v), queueGroup, s.accept(v))
-		if err == nil {
-			s.subs = append(s.subs, sub)
-			err = sub.SetPendingLimits(pendingMessages, pendingBytes)
+		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.read)); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("api: subscribe to %s: %w", s.subjectOf(v), err)
+		if !s.opts.hasAccounts() {
+			continue
 		}
+		if err := s.subscribe(s.opts.accountRoot()+"*."+v.name, s.accept(v, s.readFromAccount)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subscribe begins to receive the requests on a subject.
+func (s *Service) subscribe(subject string, handle func(*inbox.Request)) error {
+	sub, err := s.desk.QueueSubscribe(subject, queueGroup, handle)
+	if err == nil {
+		s.subs = append(s.subs, sub)
+		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
+	}
+	if err != nil {
+		return fmt.Errorf("api: subscribe to %s: %w", subject, err)
 	}
 	return nil
 }

@@ -72,6 +72,9 @@ func Open(ctx context.Context, o Options) (_ *Bus, err error) {
 	if err := b.answerFounder(); err != nil {
 		return nil, err
 	}
+	if err := b.heedAccounts(); err != nil {
+		return nil, err
+	}
 	if o.clustered() {
 		if err := b.awaitJetStream(ctx); err != nil {
 			return nil, err

@@ -1,10 +1,17 @@
 package bus
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
@@ -14,47 +21,147 @@ import (
 type Shown struct {
 	Token string
 	NKey  string // public key of a user; the client has proven that it has the private one
+	User  string // user name, by which a caller with rights in several tenants chooses one
 }
 
-// doorman decides who may connect to the embedded server: this process, with a secret of its own, and those whom
-// Options.Admit admits. A client that is admitted no longer is disconnected by review. Safe for concurrent use.
+// doorman decides who may connect to the embedded server, and to which account: this process, with a secret of its own,
+// and those whom Options.Admit admits. A client whose place has changed is disconnected by review, and comes back to the
+// new one. Safe for concurrent use.
 type doorman struct {
-	own   string // token of this process's connections
-	admit func(Shown) (still func() bool, ok bool)
+	own    string // token of this process's connections
+	admit  func(Shown) (Guest, error)
+	prefix string
+	logger *slog.Logger
 
-	server *server.Server // set before a client can connect; never changed
+	server   *server.Server // set before a client can connect; never changed
+	accounts *accounts      // the same
 
-	mu      sync.Mutex
-	clients map[uint64]func() bool // by the number of the connection: whether it is still admitted
-	sweepAt int                    // number of noted clients at which those that have gone are looked for
+	mu       sync.Mutex
+	clients  map[uint64]admitted // by the number of the connection
+	selves   map[uint64]string   // tenants of this process's connections in the accounts of tenants
+	sweepAt  int                 // number of noted clients at which those that have gone are looked for
+	second   time.Time           // in which refusals are counted
+	refusals int                 // in this second
 }
 
-func newDoorman(admit func(Shown) (func() bool, bool)) *doorman {
+// admitted is a client that was admitted: by what it showed, as whom.
+type admitted struct {
+	shown Shown
+	guest Guest
+}
+
+func newDoorman(o Options) *doorman {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it never fails
-	return &doorman{own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: admit, clients: make(map[uint64]func() bool), sweepAt: clientsMin}
+	return &doorman{
+		own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: o.Admit, prefix: o.Prefix, logger: o.Logger,
+		clients: make(map[uint64]admitted), selves: make(map[uint64]string), sweepAt: clientsMin,
+	}
 }
+
+// errNotProven is the error of a client that shows a key and does not prove that it has the private one. A token beside
+// it does not help: the server would call such a client by the key.
+var errNotProven = errors.New("the signature of its nkey is wrong")
 
 // Check implements [server.Authentication].
 func (d *doorman) Check(c server.ClientAuthentication) bool {
-	shown := shownBy(c)
-	if subtle.ConstantTimeCompare([]byte(shown.Token), []byte(d.own)) == 1 {
-		c.RegisterUser(&server.User{Username: "carillon"})
+	shown, err := shownBy(c)
+	if err == nil && subtle.ConstantTimeCompare([]byte(shown.Token), []byte(d.own)) == 1 {
+		return d.letSelfIn(c, shown.User)
+	}
+	var g Guest
+	if err == nil {
+		g, err = d.admit(shown)
+	}
+	if err == nil {
+		err = d.letIn(c, shown, g)
+	}
+	if err != nil {
+		d.refuse(err)
+	}
+	return err == nil
+}
+
+// ownUser is the user name of this process's connections in Carillon's account.
+const ownUser = "carillon"
+
+// letSelfIn admits a connection of this process, to the account of a tenant if it names one.
+func (d *doorman) letSelfIn(c server.ClientAuthentication, user string) bool {
+	tenant, is := strings.CutPrefix(user, tenantUser)
+	if !is {
+		c.RegisterUser(&server.User{Username: ownUser})
 		return true
 	}
-	still, ok := d.admit(shown)
-	if !ok {
+	account, _, err := d.accounts.of(tenant, false)
+	if err != nil {
+		d.refuse(err)
 		return false
 	}
-	c.RegisterUser(&server.User{Username: "admin"})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.clients) >= d.sweepAt {
+	if len(d.clients)+len(d.selves) >= d.sweepAt {
 		d.forgetGone()
 	}
-	d.clients[c.GetID()] = still
-	// Asked once more now that review knows the client: the rights may have ended since admit was asked.
-	return still()
+	d.selves[c.GetID()] = tenant
+	c.RegisterUser(&server.User{Username: ownUser, Account: account})
+	return true
+}
+
+// tenantUser begins the user name of this process's connection in the account of a tenant.
+const tenantUser = "tenant "
+
+// letIn puts a guest into its account. It holds mu until the server counts the client, so that no more clients than the
+// bound of a tenant come in at a time.
+func (d *doorman) letIn(c server.ClientAuthentication, shown Shown, g Guest) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, twice := d.clients[c.GetID()]; twice {
+		return fmt.Errorf("%s sends CONNECT a second time; want a new connection", g)
+	}
+	if g.Tenant == "" {
+		c.RegisterUser(g.user(d.prefix, nil))
+		return d.note(c.GetID(), shown, g)
+	}
+	account, most, err := d.accounts.of(g.Tenant, g.Role == GuestAsks)
+	if err != nil {
+		return err
+	}
+	if account.NumLocalConnections() >= most {
+		return fmt.Errorf("%s has %d clients on this server, which is its bound", g, most)
+	}
+	c.RegisterUser(g.user(d.prefix, account))
+	return d.note(c.GetID(), shown, g)
+}
+
+// note keeps a client for review. The rights may have changed since admit was asked, so they are asked once more now that
+// review knows the client. The caller holds mu.
+func (d *doorman) note(id uint64, shown Shown, g Guest) error {
+	if len(d.clients)+len(d.selves) >= d.sweepAt {
+		d.forgetGone()
+	}
+	d.clients[id] = admitted{shown, g}
+	again, err := d.admit(shown)
+	if err == nil && again != g {
+		err = errors.New("its rights have changed meanwhile")
+	}
+	return err
+}
+
+// refusedPerSecond is how many refusals of clients are logged in a second.
+const refusedPerSecond = 5
+
+// refuse logs why a client was refused: the server itself tells the client only that it was.
+func (d *doorman) refuse(err error) {
+	d.mu.Lock()
+	if now := time.Now().Truncate(time.Second); now != d.second {
+		d.second, d.refusals = now, 0
+	}
+	d.refusals++
+	is := d.refusals <= refusedPerSecond
+	d.mu.Unlock()
+	if is {
+		d.logger.Warn("a client of the embedded NATS server was refused", slog.Any("error", err))
+	}
 }
 
 // clientsMin is the number of noted clients below which those that have gone are not looked for.
@@ -67,44 +174,62 @@ func (d *doorman) forgetGone() {
 			delete(d.clients, id)
 		}
 	}
-	d.sweepAt = max(clientsMin, 2*len(d.clients))
+	for id := range d.selves {
+		if d.server.GetClient(id) == nil {
+			delete(d.selves, id)
+		}
+	}
+	d.sweepAt = max(clientsMin, 2*(len(d.clients)+len(d.selves)))
 }
 
 // shownBy returns what a client shows. A key counts only with a signature of the number that the server drew for this
-// connection.
-func shownBy(c server.ClientAuthentication) (s Shown) {
+// connection. A token may also come as the password, for clients that send no token together with a user name.
+func shownBy(c server.ClientAuthentication) (s Shown, err error) {
 	o := c.GetOpts()
-	if s.Token = o.Token; o.Nkey == "" {
-		return s
+	s.Token, s.User = cmp.Or(o.Token, o.Password), o.Username
+	if o.Nkey == "" {
+		return s, nil
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(o.Sig)
 	if err != nil {
 		signature, err = base64.StdEncoding.DecodeString(o.Sig)
 	}
 	key, err2 := nkeys.FromPublicKey(o.Nkey)
-	if err == nil && err2 == nil && key.Verify(c.GetNonce(), signature) == nil {
-		s.NKey = o.Nkey
+	if err != nil || err2 != nil || key.Verify(c.GetNonce(), signature) != nil {
+		return s, errNotProven
 	}
-	return s
+	s.NKey, s.Token = o.Nkey, ""
+	return s, nil
 }
 
-// review disconnects the clients that are admitted no longer, and forgets those that have gone.
+// review disconnects the clients whose place is another one now, or none, and forgets those that have gone.
 func (d *doorman) review() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.forgetGone()
-	for id, still := range d.clients {
-		if !still() {
+	for id, c := range d.clients {
+		if g, err := d.admit(c.shown); err != nil || g != c.guest {
 			delete(d.clients, id)
 			_ = d.server.DisconnectClientByID(id) // it may have gone just now
 		}
 	}
 }
 
-// ReviewClients disconnects those clients of the embedded server whom Options.Admit admits no longer. It does nothing
-// without an embedded server, and if every client is admitted.
-func (b *Bus) ReviewClients() {
-	if b.embedded != nil && b.doorman != nil {
-		b.doorman.review()
+// reconnect disconnects the clients in the accounts of tenants, so that they connect again.
+func (d *doorman) reconnect(tenants []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forgetGone()
+	for id, c := range d.clients {
+		if c.guest.Role != GuestAsks && slices.Contains(tenants, c.guest.Tenant) {
+			delete(d.clients, id)
+			_ = d.server.DisconnectClientByID(id) // it may have gone just now
+		}
+	}
+	for id, tenant := range d.selves {
+		if slices.Contains(tenants, tenant) {
+			delete(d.selves, id)
+			_ = d.server.DisconnectClientByID(id)
+		}
 	}
 }

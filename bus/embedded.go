@@ -63,16 +63,19 @@ func (b *Bus) embed() error {
 		return fmt.Errorf("make the directory of the embedded NATS server: %w", err)
 	}
 	if b.opts.Admit != nil {
-		b.doorman = newDoorman(b.opts.Admit)
+		b.doorman = newDoorman(b.opts)
 		so.CustomClientAuthentication, so.AlwaysEnableNonce = b.doorman, true
+		if err := setAccounts(so, b.opts.Tenants); err != nil {
+			return err
+		}
 	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
 	}
-	if b.doorman != nil {
-		b.doorman.server = b.embedded
-	}
 	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
+	if b.doorman != nil {
+		b.doorman.server, b.doorman.accounts = b.embedded, newAccounts(b.embedded, b.opts)
+	}
 	b.embedded.Start()
 	if !b.embedded.ReadyForConnections(10 * time.Second) {
 		return errNATSNotReady

@@ -20,9 +20,12 @@ type Options struct {
 	// They give the present certificates for each new connection.
 	ListenTLS  *tls.Config // of the embedded server, for clients; nil: no TLS
 	ClusterTLS *tls.Config // of the embedded server, for peers in both directions; nil: no TLS
-	// Admit decides who may connect to the embedded server, besides this process, and returns what says later whether the
-	// client is still admitted. nil: every client may.
-	Admit func(Shown) (still func() bool, ok bool)
+	// Admit decides who may connect to the embedded server, besides this process, and to which account. It is asked again
+	// by ReviewClients, and is called with a lock held, so it must not wait. nil: every client may, and there is one
+	// account.
+	Admit func(Shown) (Guest, error)
+	// Tenants are those that have accounts, at the start; see ReviewClients.
+	Tenants []Tenant
 	// No other server may have it open.
 	StoreDir string // directory in which the embedded server keeps its streams
 	// The caller derives it from the limit of open files, so that clients cannot take the files that the log and the

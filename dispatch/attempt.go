@@ -28,6 +28,7 @@ type attempt struct {
 	delivery *job.Delivery
 	done     func(job.Outcome)
 	followed *followed // nil: there is no tracer
+	link     *link     // by which it is published; nil for kinds without NATS
 
 	// Guarded by the ledger's mutex; not written again once the phase is concluded.
 	number   uint64 // counts what the ledger accepted; a Cancel concerns the attempts up to a number

@@ -22,7 +22,9 @@ type Dispatcher struct {
 	places *places
 	nats   *NATS // nil without a connection to NATS
 	link   *link // nil without a connection to NATS
-	http   *httpSender
+	// tenants has the links in the accounts of tenants; nil: link serves all of them.
+	tenants *tenantLinks
+	http    *httpSender
 
 	handlers *handlers
 	base     context.Context // parent of the context of every attempt that a goroutine carries
@@ -54,14 +56,18 @@ func New(o Options) (*Dispatcher, error) {
 	d.handlers = newHandlers(o.Handlers)
 	d.ledger.afterReport = d.afterReport
 	if o.NATS != nil {
-		link, err := newLink(o, d.ledger)
-		if err != nil {
+		link := newLink(o, d.ledger)
+		if err := link.attach(o.NATS); err != nil {
 			cancel()
 			return nil, err
 		}
 		d.link = link
 		d.running.Go(func() { link.runPublisher(base.Done()) })
 		d.running.Go(func() { link.runConfirmer(base.Done()) })
+	}
+	if o.TenantNATS != nil {
+		d.tenants = newTenantLinks(o, d)
+		d.running.Go(func() { d.tenants.watch(base.Done()) })
 	}
 	d.running.Go(func() { d.ledger.watch(base.Done()) })
 	return d, nil
@@ -99,18 +105,20 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	if d.ledger.tracer != nil {
 		a.followed = &followed{launched: time.Now()}
 	}
-	if err := d.ledger.accept(a); err != nil {
+	// Before the ledger has the attempt, because it may end it at any time from then on.
+	err := d.findLink(a)
+	if stopped := d.ledger.accept(a); stopped != nil {
 		// On another goroutine, because the caller may hold locks that its done needs.
-		go d.refuse(a, err)
+		go d.refuse(a, stopped)
 		return
 	}
 	switch del.Target.Kind {
 	case job.TargetNATS, job.TargetRequest, job.TargetJetStream:
-		if d.link == nil {
-			go d.ledger.finish(a, errNoNATS)
+		if err != nil {
+			go d.ledger.finish(a, err)
 			return
 		}
-		d.link.publish(a)
+		a.link.publish(a)
 	case job.TargetHTTP:
 		go d.carry(a, d.http)
 	case job.TargetHandler:
@@ -120,19 +128,38 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	}
 }
 
+// findLink sets the link of an attempt, if its kind needs one.
+func (d *Dispatcher) findLink(a *attempt) (err error) {
+	switch kind := a.kind(); {
+	case kind != job.TargetNATS && kind != job.TargetRequest && kind != job.TargetJetStream:
+	case d.tenants != nil:
+		a.link, err = d.tenants.of(a.delivery.Tenant)
+	case d.link == nil:
+		err = errNoNATS
+	default:
+		d.link.enter()
+		a.link = d.link
+	}
+	return err
+}
+
 // refuse reports the outcome of an attempt that the ledger did not accept.
 func (d *Dispatcher) refuse(a *attempt, err error) {
 	outcome := a.outcome(time.Now(), outcomeOf(a.delivery, err))
 	d.ledger.unfollow(a, outcome)
 	a.done(outcome)
+	if a.link != nil {
+		a.link.leave()
+	}
 	d.places.release(a.lane, a.weight())
 }
 
 // afterReport frees what a concluded attempt held. It does not release the place of an attempt that a
 // goroutine carries: that goroutine does so when the sender has returned.
 func (d *Dispatcher) afterReport(a *attempt) {
-	if kind := a.kind(); d.link != nil && (kind == job.TargetRequest || kind == job.TargetJetStream) {
-		d.link.replies.forget(a)
+	if a.link != nil {
+		a.link.replies.forget(a)
+		a.link.leave()
 	}
 	if !a.carried {
 		d.places.release(a.lane, a.weight())

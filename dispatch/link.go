@@ -1,7 +1,9 @@
 package dispatch
 
 import (
+	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
@@ -33,6 +35,43 @@ type link struct {
 	isDown  bool // the last publish found no connection; only for the log
 
 	denialLogged time.Time // used by the confirmer's goroutine only
+
+	// Only for a link in the account of a tenant; see tenantLinks.
+	connected atomic.Pointer[NATS] // nats, for the readers of statistics; nil until it is connected
+	stop      context.CancelFunc   // ends its goroutines
+	open      atomic.Int64         // attempts that have not ended; negative: the link takes no more
+	entered   atomic.Uint64        // attempts so far
+	seen      uint64               // entered at the last look for idle links
+}
+
+// closedLink is added to open to close a link. Attempts that come meanwhile do not make it positive.
+const closedLink = -1 << 40
+
+// enter counts an attempt in. It returns false if the link takes no more.
+func (k *link) enter() bool {
+	if k.open.Add(1) <= 0 {
+		k.open.Add(-1)
+		return false
+	}
+	k.entered.Add(1)
+	return true
+}
+
+// leave counts an attempt out.
+func (k *link) leave() { k.open.Add(-1) }
+
+// tryClose makes a link without attempts take no more, and reports whether it did.
+func (k *link) tryClose() bool { return k.open.CompareAndSwap(0, closedLink) }
+
+// stats returns the state of the connection; the zero value if there is none yet.
+func (k *link) stats() NATSStats {
+	n := k.connected.Load()
+	if n == nil {
+		return NATSStats{}
+	}
+	s := n.stats()
+	s.Duplicates = k.replies.duplicates.Load()
+	return s
 }
 
 // published is an attempt whose message the client has accepted, and the life of the connection at that
@@ -42,24 +81,26 @@ type published struct {
 	life    uint64
 }
 
-// newLink returns a link whose goroutines are not started yet.
-func newLink(o Options, ledger *ledger) (*link, error) {
-	replies, err := newReplies(o.NATS.conn, ledger)
-	if err != nil {
-		return nil, err
-	}
+// newLink returns a link whose goroutines are not started yet, and without a connection.
+func newLink(o Options, ledger *ledger) *link {
 	return &link{
-		nats:    o.NATS,
 		ledger:  ledger,
 		logger:  o.Logger,
 		rules:   o.rules(),
-		replies: replies,
+		replies: newReplies(ledger),
 		outbox:  newQueue[*attempt](),
 		sent:    newQueue[published](),
 		message: newMessage(),
 		backlog: fair.NewQueue[string, *attempt](publishQuantum),
 		pruneAt: pruneMin,
-	}, nil
+	}
+}
+
+// attach gives a link its connection. It fails if the connection may not receive replies.
+func (k *link) attach(n *NATS) error {
+	k.nats = n
+	k.connected.Store(n)
+	return k.replies.subscribe(n.conn)
 }
 
 // publish queues an attempt for the publisher. It never blocks.

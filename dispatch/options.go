@@ -25,6 +25,19 @@ type Options struct {
 	// The dispatcher owns it from New on, and Close closes it.
 	NATS *NATS
 
+	// TenantNATS makes the connection for the kinds nats, request and jetstream of a tenant, where tenants have accounts
+	// of their own. It is called from goroutines of the dispatcher, which owns and closes the connection. nil: NATS
+	// serves all tenants.
+	TenantNATS func(tenant string) (*NATS, error)
+
+	// TenantShares reports whether a tenant is served by NATS all the same. It is asked at the first launch of a tenant
+	// and again after [Dispatcher.ReviewTenants], with a lock held, so it must not block. nil: none is.
+	TenantShares func(tenant string) bool
+
+	// TenantLinksMax bounds the connections of TenantNATS; 0 means 1,024. Idle ones are closed after a minute or two,
+	// and sooner if there are too many.
+	TenantLinksMax int
+
 	// Handlers are the targets of kind handler, by name. The map is copied; [Dispatcher.Handle] adds more.
 	Handlers map[string]Handler
 
@@ -89,6 +102,7 @@ func (o Options) withDefaults() Options {
 	o.StreamWindow = cmp.Or(o.StreamWindow, 4096)
 	o.InFlightMax = cmp.Or(o.InFlightMax, 16_384)
 	o.PublishMax = cmp.Or(o.PublishMax, 1<<18)
+	o.TenantLinksMax = cmp.Or(o.TenantLinksMax, tenantLinksMax)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -106,6 +120,10 @@ func (o Options) validate() error {
 	atLeast("StreamWindow", int64(o.StreamWindow), 1)
 	atLeast("InFlightMax", int64(o.InFlightMax), 1)
 	atLeast("PublishMax", int64(o.PublishMax), 1)
+	atLeast("TenantLinksMax", int64(o.TenantLinksMax), 1)
+	if o.TenantNATS != nil && o.NATS == nil {
+		errs = append(errs, errors.New("dispatch: TenantNATS needs NATS, which serves those tenants that share it"))
+	}
 	for name, handler := range o.Handlers {
 		if handler == nil {
 			errs = append(errs, fmt.Errorf("dispatch: handler %q is nil", name))

@@ -20,7 +20,7 @@ var errAckLost = errors.New("the connection to NATS was lost before the stream a
 // Invariant: an attempt with a token is in the table until it is concluded, or retreats because the
 // connection is down.
 type replies struct {
-	prefix string // prefix of the reply subjects, with its dot
+	prefix string // prefix of the reply subjects, with its dot; set by subscribe
 	ledger *ledger
 
 	mu      sync.Mutex
@@ -30,23 +30,27 @@ type replies struct {
 	duplicates atomic.Uint64 // runs that their streams already had
 }
 
-// newReplies subscribes to the reply subjects. It returns an error if the server does not permit that,
-// since then no request could ever be answered.
-func newReplies(conn *nats.Conn, ledger *ledger) (*replies, error) {
-	r := &replies{prefix: conn.NewInbox() + ".", ledger: ledger, waiting: make(map[uint64]*attempt)}
+func newReplies(ledger *ledger) *replies {
+	return &replies{ledger: ledger, waiting: make(map[uint64]*attempt)}
+}
+
+// subscribe subscribes to the reply subjects, before the first attempt is expected. It returns an error if the server does
+// not permit that, since then no request could ever be answered.
+func (r *replies) subscribe(conn *nats.Conn) error {
+	r.prefix = conn.NewInbox() + "."
 	if _, err := conn.Subscribe(r.prefix+"*", r.receive); err != nil {
-		return nil, fmt.Errorf("dispatch: subscribe to replies: %w", err)
+		return fmt.Errorf("dispatch: subscribe to replies: %w", err)
 	}
 	if !conn.IsConnected() {
-		return r, nil // the client subscribes when it connects
+		return nil // the client subscribes when it connects
 	}
 	if err := conn.FlushTimeout(writeStuckAfter); err != nil {
-		return nil, fmt.Errorf("dispatch: subscribe to replies: %w", err)
+		return fmt.Errorf("dispatch: subscribe to replies: %w", err)
 	}
 	if err := conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
-		return nil, fmt.Errorf("dispatch: the connection may not receive replies: %w", err)
+		return fmt.Errorf("dispatch: the connection may not receive replies: %w", err)
 	}
-	return r, nil
+	return nil
 }
 
 // expect adds the attempt to the table and returns its reply subject. For a kind without replies it does

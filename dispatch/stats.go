@@ -35,6 +35,7 @@ type NATSStats struct {
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
 	Duplicates uint64 // runs that streams dropped as duplicates, because they already had their run ids
+	Tenants    int    // connections in the accounts of tenants, which are also counted in the members above
 }
 
 // Stats returns the present counts. It is cheap enough for each scrape of the metrics.
@@ -58,8 +59,14 @@ func (d *Dispatcher) Stats() Stats {
 		}
 	}
 	if d.nats != nil {
-		out.NATS = d.nats.stats()
-		out.NATS.Duplicates = d.link.replies.duplicates.Load()
+		out.NATS = d.link.stats()
+	}
+	if d.tenants != nil {
+		of := d.tenants.stats()
+		out.NATS.Reconnects += of.Reconnects
+		out.NATS.Denied += of.Denied
+		out.NATS.Duplicates += of.Duplicates
+		out.NATS.Tenants = of.Tenants
 	}
 	return out
 }

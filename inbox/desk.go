@@ -36,6 +36,9 @@ type Request struct {
 	Subject string
 	Header  nats.Header
 	Data    []byte
+	// HeaderBytes is the length of the header as it came, with its first line and the blank line at its end; 0 without one.
+	// It differs from that of Header if the sender has put a blank line into it, after which nothing is read.
+	HeaderBytes int
 
 	reply string     // "" if the caller expects no reply; otherwise an inbox by the rule
 	conn  *nats.Conn // on which the request came
@@ -63,7 +66,10 @@ func (d *Desk) handler(handle func(*Request)) nats.MsgHandler {
 			d.drop(m)
 			return
 		}
-		handle(&Request{Subject: m.Subject, Header: m.Header, Data: m.Data, reply: m.Reply, conn: d.conn})
+		handle(&Request{
+			Subject: m.Subject, Header: m.Header, Data: m.Data, HeaderBytes: m.Size() - len(m.Subject) - len(m.Reply) - len(m.Data),
+			reply: m.Reply, conn: d.conn,
+		})
 	}
 }
 

@@ -53,6 +53,8 @@ type Deliveries struct {
 
 	// The connection for NATS targets.
 	Connected bool
+	// TenantConnections is the number of those in the accounts of tenants.
+	TenantConnections int
 	// Reconnects counts the restored connections, so it is 0 while the first one lasts.
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission

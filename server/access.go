@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"strings"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -35,24 +37,80 @@ func (s *Server) rules() job.Rules {
 	return r
 }
 
-// admits decides who may connect to the embedded NATS server: cluster admins, because a client there can reach the
-// subjects of all tenants. nil: every client may.
-func (s *Server) admits() func(bus.Shown) (func() bool, bool) {
+// admits decides who may connect to the embedded NATS server, and to which account: a principal to that of its tenant,
+// and a cluster admin to Carillon's own. nil: every client may connect.
+func (s *Server) admits() func(bus.Shown) (bus.Guest, error) {
 	if s.access == nil {
 		return nil
 	}
-	return func(shown bus.Shown) (still func() bool, ok bool) {
-		still = func() bool { return s.access.Table().WhoHas(shown.Token, shown.NKey).IsClusterAdmin() }
-		return still, still()
+	return func(shown bus.Shown) (bus.Guest, error) {
+		table := s.access.Table()
+		who := table.WhoHas(shown.Token, shown.NKey)
+		place, err := table.PlaceOf(who, shown.User)
+		if err != nil {
+			return bus.Guest{}, err
+		}
+		return bus.Guest{Name: who.By(), Tenant: place.Tenant, Role: guestRoles[place.Role]}, nil
 	}
 }
 
-// reviewClients disconnects the clients whose rights have ended. It is called after each change of the rights.
+// guestRoles are the roles in the account of a tenant.
+var guestRoles = [...]bus.GuestRole{access.Viewer: bus.GuestAsks, access.Operator: bus.GuestWorks, access.Admin: bus.GuestManages}
+
+// caller returns who sends a request from the account of a tenant. The server of NATS names the account and the user; it
+// calls the user of a key by the key.
+func (s *Server) caller(tenant, account, user string) access.Who {
+	if bus.TenantOf(account) != tenant {
+		return access.Who{}
+	}
+	if !strings.Contains(user, ":") {
+		user = "nkey:" + user
+	}
+	return s.access.Table().Named(user)
+}
+
+// callers returns what recognizes the callers from the accounts of tenants; nil if there are none.
+func (s *Server) callers() func(tenant, account, user string) access.Who {
+	if s.access == nil || s.opts.NATSURL != "" {
+		return nil
+	}
+	return s.caller
+}
+
+// natsTenants returns what the embedded NATS server provides for the tenants of the file of rights; none without it.
+func (s *Server) natsTenants() (tenants []bus.Tenant) {
+	if s.access == nil {
+		return nil
+	}
+	table := s.access.Table()
+	for _, name := range table.TenantNames() {
+		n := table.Tenant(name).NATS
+		tenants = append(tenants, bus.Tenant{Name: name, Storage: n.Storage, Connections: int(n.Connections)})
+	}
+	return tenants
+}
+
+// reviewClients makes the accounts of new tenants, disconnects the clients whose rights have changed, and sends runs where
+// they now belong. It is called after each change of the rights.
 func (s *Server) reviewClients() {
 	if b := s.opened.Load(); b != nil {
-		b.ReviewClients()
+		b.ReviewClients(s.natsTenants())
+	}
+	if d := s.sending.Load(); d != nil {
+		d.ReviewTenants()
 	}
 }
+
+// tenantNATS returns what connects in the account of a tenant; nil if tenants have none.
+func (s *Server) tenantNATS() func(tenant string) (*dispatch.NATS, error) {
+	if !s.bus.HasAccounts() {
+		return nil
+	}
+	return s.bus.ConnectTenant
+}
+
+// sharesNATS reports whether the runs of a tenant go to Carillon's own account.
+func (s *Server) sharesNATS(tenant string) bool { return s.access.Tenant(tenant).NATS.IsShared }
 
 // Reload reads the file of rights and the certificates again, as it is done when they change. Bad files keep what is in
 // force, and are logged.

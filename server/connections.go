@@ -29,6 +29,10 @@ func natsConnections(files int) int {
 	return max(httpConnectionsMin, min(natsConnectionsMost, files/4))
 }
 
+// tenantLinks returns the bound on the dispatcher's connections in the accounts of tenants, which are among the
+// connections of the embedded NATS server.
+func tenantLinks(files int) int { return min(1024, natsConnections(files)/2) }
+
 func validateHTTPConnections(n, files int) error {
 	if most := max(httpConnectionsMin, files/2); n < httpConnectionsMin || n > most {
 		return fmt.Errorf("options: the bound on HTTP connections is %d; want %d to %d, half of the %d files that this process may have open (ulimit -n)",

@@ -24,8 +24,8 @@ func everywhere(t *testing.T) Options {
 	return o
 }
 
-// writeRights writes a file of rights in which the token "cluster" may do everything.
-func writeRights(t *testing.T) string {
+// writeAdminRights writes a file of rights in which the token "cluster" may do everything.
+func writeAdminRights(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "auth.yaml")
 	text := "principals:\n  - {name: ops, token_sha256: " + access.HashToken("cluster") + ", grants: [{tenant: \"*\", role: admin}]}\n"
@@ -55,7 +55,7 @@ func TestRefusedExposure(t *testing.T) {
 		"http":  func(o *Options) { o.HTTPListen = "0.0.0.0" + port(bustest.FreeAddrs(t, 1)[0]) },
 		"nats":  func(o *Options) { o.Listen = "0.0.0.0" + port(bustest.FreeAddrs(t, 1)[0]) },
 		"peers": func(o *Options) { o.ClusterListen = "0.0.0.0" + port(o.ClusterListen) },
-		"clear": func(o *Options) { o.HTTPListen, o.Auth = "0.0.0.0:0", writeRights(t) },
+		"clear": func(o *Options) { o.HTTPListen, o.Auth = "0.0.0.0:0", writeAdminRights(t) },
 	} {
 		o := member
 		change(&o)
@@ -141,7 +141,7 @@ func TestProtectedServers(t *testing.T) {
 		"loopback":  func(o *Options) { o.Listen, o.HTTPListen = "localhost:0", "localhost:0" },
 	} {
 		o := everywhere(t)
-		o.Auth = writeRights(t)
+		o.Auth = writeAdminRights(t)
 		change(&o)
 		s := startOptions(t, o)
 		node := s.aboutNode()

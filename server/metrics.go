@@ -51,7 +51,7 @@ func space(dir string) (free, size uint64) {
 // deliveries returns the counters of the senders. A server has no handlers.
 func (s *Server) deliveries() *metrics.Deliveries {
 	st := s.dispatcher.Stats()
-	d := &metrics.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
+	d := &metrics.Deliveries{Connected: st.NATS.Connected, TenantConnections: st.NATS.Tenants, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
 	if s.announcer != nil {
 		d.EventDuplicates = s.announcer.Duplicates()
 	}

@@ -56,6 +56,7 @@ type Server struct {
 	certs      keepers                             // of the listeners with TLS
 	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
 	access     *access.Keeper                      // nil: every caller may do everything
+	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
 	ready      Ready
 
 	stopWarning     context.CancelFunc // nil: the server does not run with Options.Insecure
@@ -146,10 +147,12 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	o := &s.opts
 	rules := s.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
-		NATS: s.bus.Dispatch(), Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
+		NATS: s.bus.Dispatch(), TenantNATS: s.tenantNATS(), TenantShares: s.sharesNATS, TenantLinksMax: tenantLinks(filesMax()),
+		Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
 		Targets: rules.Targets, Secret: s.readSecret,
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
+	s.sending.Store(s.dispatcher)
 	return err
 }
 

@@ -52,7 +52,7 @@ func (s *Server) engineOptions() scheduler.Options {
 func (s *Server) apiOptions() api.Options {
 	o := &s.opts
 	return api.Options{
-		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
+		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
 		ForwardKey: o.forwardKey(),
 	}
 }

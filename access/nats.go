@@ -1,0 +1,119 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
+)
+
+// NATS says what a tenant has on the embedded NATS server.
+type NATS struct {
+	// Storage is how many bytes its streams may keep; 0: it has no JetStream.
+	Storage int64
+	// Connections bounds its clients on each server of a cluster; 0: the server's default.
+	Connections int64
+	// IsShared makes its runs go to Carillon's own account, as on a server without rights, while its programs move.
+	IsShared bool
+}
+
+// connectionsMax bounds what a file can say of connections, above what a process can have.
+const connectionsMax = 1 << 20
+
+func readNATS(n *yaml.Node, what string, to *NATS) error {
+	return readMapping(n, what,
+		key{name: "storage", read: size(&to.Storage, "storage of "+what)},
+		key{name: "connections", read: func(n *yaml.Node) error {
+			err := count(&to.Connections, "connections of "+what)(n)
+			if err == nil && to.Connections > connectionsMax {
+				err = wrong(n, "connections of %s is %d; want at most %d", what, to.Connections, connectionsMax)
+			}
+			return err
+		}},
+		key{name: "shared", read: func(n *yaml.Node) error {
+			if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" {
+				return wrong(n, "shared of %s is %s; want true or false", what, kindOf(n))
+			}
+			to.IsShared = n.Value == "true"
+			return nil
+		}})
+}
+
+// Place is where a client of the embedded NATS server belongs: to a tenant, in a role. The zero value is Carillon's own
+// account, in which all subjects are; only cluster admins have it.
+type Place struct {
+	Tenant string
+	Role   Role
+}
+
+// PlaceOf returns the place of a caller on the embedded NATS server. chosen is the tenant that it names; "" if it names
+// none. The error says what would be right.
+func (t *Table) PlaceOf(w Who, chosen string) (Place, error) {
+	switch {
+	case w.Principal == nil:
+		return Place{}, fmt.Errorf("it has no credentials that this server knows")
+	case chosen == "" && w.IsClusterAdmin():
+		return Place{}, nil
+	case chosen == "":
+		return t.onlyPlace(w)
+	case job.ValidateTenant(chosen) != nil:
+		return Place{}, fmt.Errorf("%s gives the user name %q, which is no name of a tenant; want the tenant, or no user name", w.By(), apierr.Clip(chosen))
+	}
+	if t.tenants[chosen] == nil {
+		return Place{}, fmt.Errorf("%s gives the user name %s, and no tenant of that name is under tenants in the file of rights; want one that is, or HTTP", w.By(), chosen)
+	}
+	role := w.RoleIn(chosen)
+	if role < Viewer {
+		return Place{}, fmt.Errorf("%s gives the user name %s, and has no role in the tenant of that name; want a tenant in which it has one", w.By(), chosen)
+	}
+	return Place{chosen, role}, nil
+}
+
+// onlyPlace returns the place of a caller that names no tenant: the one tenant in which it has a role.
+func (t *Table) onlyPlace(w Who) (Place, error) {
+	tenants := w.tenants()
+	switch {
+	case len(tenants) == 0:
+		return Place{}, fmt.Errorf("%s has no role in a tenant", w.By())
+	case len(tenants) > 1 || tenants[0] == AnyTenant:
+		return Place{}, fmt.Errorf("%s has a role in several tenants, and gives no user name; want the tenant as the user name", w.By())
+	}
+	return Place{tenants[0], w.RoleIn(tenants[0])}, nil
+}
+
+// Named returns the caller of a name that By returned, as a server has recognized it at the start of its connection; the
+// zero value if no principal has it any more.
+func (t *Table) Named(by string) Who {
+	means, name, _ := strings.Cut(by, ":")
+	switch means {
+	case "nkey":
+		return t.WhoseNKey(name)
+	case "token":
+		return whoIs(t.byName[name], means)
+	}
+	return Who{}
+}
+
+// tenants returns the tenants in which a principal has a role, sorted, with AnyTenant as one of them.
+func (p *Principal) tenants() (names []string) {
+	for name, role := range p.roles {
+		if role >= Viewer {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TenantNames returns the tenants of the file, with the default one, sorted.
+func (t *Table) TenantNames() (names []string) {
+	for name := range t.tenants {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

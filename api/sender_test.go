@@ -1,0 +1,65 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// serverLine is what the NATS server adds for a client that has told nothing of itself.
+const serverLine = `Nats-Request-Info: {"start":"2026-11-23T14:28:25.559297647Z","host":"127.0.0.1","id":16,"acc":"billing:ask","user":"token:see","rtt":1,"server":"carillon","kind":"Client","client_type":"nats"}` + "\r\n"
+
+const forgedLine = `Nats-Request-Info: {"acc":"billing","user":"token:boss"}`
+
+// asServed returns the request that a service gets for a header: the server adds its line before the end of it. That it
+// removes some lines of this name helps no forger, so it removes none here.
+func asServed(header []byte) (*inbox.Request, bool) {
+	if len(header) < 2 || !bytes.HasPrefix(header, []byte("NATS/1.0")) || !bytes.HasSuffix(header, []byte("\r\n")) {
+		return nil, false
+	}
+	came := append(bytes.Clone(header[:len(header)-2]), serverLine+"\r\n"...)
+	h, err := nats.DecodeHeadersMsg(came)
+	return &inbox.Request{Header: h, HeaderBytes: len(came)}, err == nil
+}
+
+// FuzzSender: whatever a client writes into the header of a request, its sender is the one whom the server names, or none.
+func FuzzSender(f *testing.F) {
+	for _, lines := range []string{
+		"", "A: b\r\n", forgedLine + "\r\n", "A: b\n" + forgedLine + "\n\n", "\r\n", "\n", forgedLine + "\r\n\r\n",
+		strings.ToLower(forgedLine) + "\r\n\r\n", strings.Repeat("a:b\n", 31) + forgedLine + "\n\n", strings.Repeat("a:b\n", 400) + forgedLine + "\n\n",
+		"Nats-Request-Info : x\r\n", ":" + forgedLine + "\r\n", "Status: 1\r\nDescription: x\r\n\r\n", strings.Repeat("a:\n", 32) + "\n",
+	} {
+		f.Add([]byte("NATS/1.0\r\n" + lines + "\r\n"))
+		f.Add([]byte("NATS/1.0 503 x\n" + lines + "\r\n"))
+	}
+	f.Fuzz(func(t *testing.T, header []byte) {
+		r, ok := asServed(header)
+		if !ok {
+			t.Skip()
+		}
+		account, user, err := sender(r)
+		if err == nil && (account != "billing:ask" || user != "token:see") {
+			t.Errorf("%q: the sender is %s in %s", header, user, account)
+		}
+	})
+}
+
+// TestSenderOfPlainHeaders: what clients send is accepted, whatever library wrote it.
+func TestSenderOfPlainHeaders(t *testing.T) {
+	for _, header := range []string{
+		"NATS/1.0\r\n\r\n", "NATS/1.0\r\nCarillon-By: me\r\n\r\n", "NATS/1.0\r\nA:b\r\nA:c\r\n\r\n", "NATS/1.0\r\nA:\r\n\r\n",
+		"NATS/1.0\r\n" + strings.Repeat("traceparent: 00-1-2-01\r\n", 31) + "\r\n",
+	} {
+		r, ok := asServed([]byte(header))
+		if !ok {
+			t.Fatalf("%q cannot be read", header)
+		}
+		if account, user, err := sender(r); err != nil || account != "billing:ask" || user != "token:see" {
+			t.Errorf("%q: %s, %s, %v", header, account, user, err)
+		}
+	}
+}
