@@ -67,6 +67,19 @@ func (q *Queue[P, T]) Pop() (item T, ok bool) {
 	return item, true
 }
 
+// Parties returns the number of parties that have items.
+func (q *Queue[P, T]) Parties() int { return len(q.byParty) }
+
+// Pass ends the turn of a party, if it is its turn. A caller that cannot use an item of the party pushes it back and
+// passes on to the next party.
+func (q *Queue[P, T]) Pass(party P) {
+	if q.count == 0 || q.turns.Front().party != party {
+		return
+	}
+	q.taken = 0
+	q.turns.Push(q.turns.Pop())
+}
+
 // Filter removes the items for which keep returns false. The others keep their order, and the present
 // turn begins anew. It visits every item.
 func (q *Queue[P, T]) Filter(keep func(T) bool) {

@@ -53,6 +53,28 @@ func TestNewcomerWaitsOneTurn(t *testing.T) {
 	}
 }
 
+// TestPass: a party that passes has its next turn after all others, and one whose turn it is not loses nothing.
+func TestPass(t *testing.T) {
+	q := NewQueue[string, int](4)
+	for i := range 3 {
+		q.Push("a", i)
+		q.Push("b", 10+i)
+	}
+	item, _ := q.Pop()
+	q.Push("a", item)
+	q.Pass("a")
+	q.Pass("a") // it is the turn of b
+	var got []int
+	for q.Parties() > 0 {
+		item, _ := q.Pop()
+		got = append(got, item)
+	}
+	if want := []int{10, 11, 12, 1, 2, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v left, want %v", got, want)
+	}
+	q.Pass("a")
+}
+
 func TestFilterKeepsTheOrder(t *testing.T) {
 	q := NewQueue[string, int](1)
 	for i := range 6 {

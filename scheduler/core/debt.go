@@ -24,8 +24,8 @@ type debts struct {
 	byJob map[job.ID]*debt
 	queue fair.Queue[tenantNo, job.ID] // an entry is void if the job has no debt any more
 	ticks int                          // owed in all
-	// stuck counts the jobs that the last step skipped, because their tenants have used up their share. It ends the
-	// search for one that may pay, and delays the next one.
+	// stuck counts the tenants that the last step passed over, because they have used up their share or have all live runs
+	// of their quota. It ends the search for one that may pay, and delays the next one.
 	stuck int
 }
 
@@ -118,10 +118,11 @@ func (c *Core) popTick(d *debt) instant.Millis {
 }
 
 // payDebts fires owed ticks as far as the pace allows. Tenants take turns, and so do the jobs of a tenant: a job with
-// a thousand missed ticks pays a few, and goes to the end.
+// a thousand missed ticks pays a few, and goes to the end. A tenant that may not pay passes its turn on, so that it does
+// not delay the others.
 func (c *Core) payDebts() {
 	c.debts.stuck = 0
-	for c.pace.may(c.now) && c.fits() && c.debts.stuck < min(c.debts.queue.Len(), stuckDebtsMax) {
+	for c.pace.may(c.now) && c.fits() && !c.debts.areStuck() {
 		id, _ := c.debts.queue.Pop()
 		d := c.debts.byJob[id]
 		switch {
@@ -130,11 +131,16 @@ func (c *Core) payDebts() {
 			c.debts.stuck = 0
 			c.pay(id, d)
 		default:
+			no := c.tenants.ofJob(c.rows.row(d.seat))
 			c.debts.stuck++
-			c.debts.queue.Push(c.tenants.ofJob(c.rows.row(d.seat)), id)
+			c.debts.queue.Push(no, id)
+			c.debts.queue.Pass(no)
 		}
 	}
 }
+
+// areStuck reports whether a search has met no tenant that may pay.
+func (d *debts) areStuck() bool { return d.stuck >= min(d.queue.Parties(), stuckDebtsMax) }
 
 // pay fires a few of the ticks that a job owes. The rest returns to the end of its tenant's line. The row of the debt
 // and the runs are in one unit, so a crash fires no owed tick twice and forgets none.
@@ -263,7 +269,7 @@ func (c *Core) payAt() instant.Millis {
 	if len(c.debts.byJob) == 0 {
 		return 0
 	}
-	if c.debts.stuck > 0 {
+	if c.debts.stuck > 0 && c.debts.areStuck() {
 		return c.now + stuckDebtsPause
 	}
 	return c.pace.nextAt(c.now)

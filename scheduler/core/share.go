@@ -25,7 +25,7 @@ const (
 	// manualPart is the divisor for the live runs of all tenants that callers may start: one half. Of the remainder,
 	// a tenant may use as much as it leaves free.
 	manualPart = 2
-	// stuckDebtsMax is how many jobs that may not pay a step skips before it gives up.
+	// stuckDebtsMax is how many tenants that may not pay a step passes over before it gives up.
 	stuckDebtsMax = 256
 	// stuckDebtsPause is after how many milliseconds debts are checked again if none may be paid and no run ends
 	// before.
