@@ -114,7 +114,7 @@ func TestBulkWaits(t *testing.T) {
 	waiting.Go(put)
 	<-entered
 	waiting.Go(put)
-	for len(s.executor.bulk.admitted) < 2 {
+	for s.executor.bulk.underWay() < 2 {
 		if _, err := c.Status(t.Context()); err == nil {
 			t.Fatal("the engine has no status")
 		}

@@ -20,6 +20,7 @@ type floodCmd struct {
 	Connections int `help:"Connections over which the noise comes." default:"8"`
 	Parallel    int `help:"Requests of noise that wait for a reply at a time, over all connections." default:"10000"`
 
+	For   time.Duration `help:"How long the noise lasts at most; it ends sooner when all of its requests are sent." default:"15s"`
 	Quiet time.Duration `help:"How long the other tenant is measured without the flood." default:"5s"`
 	Rate  int           `help:"One-shots a second of the other tenant." default:"50"`
 }
@@ -34,8 +35,10 @@ func (c *floodCmd) Validate() error {
 			return err
 		}
 	}
-	if c.Quiet < time.Second || c.Quiet > windowMax {
-		return fmt.Errorf("--quiet is %s; want 1s to %s", c.Quiet, windowMax)
+	for flag, d := range map[string]time.Duration{"quiet": c.Quiet, "for": c.For} {
+		if d < time.Second || d > windowMax {
+			return fmt.Errorf("--%s is %s; want 1s to %s", flag, d, windowMax)
+		}
 	}
 	return nil
 }
@@ -43,8 +46,8 @@ func (c *floodCmd) Validate() error {
 // noisyTenant floods; the other tenant is that of the herd.
 const noisyTenant = "noisy"
 
-// floodMost bounds a flood in time, and with it the one-shots that are registered for it.
-const floodMost = 30 * time.Second
+// floodMost is how long a flood may take longer than it should, until its last replies are there.
+const floodMost = 15 * time.Second
 
 func (c *floodCmd) measure(s *stand) []*result {
 	r := &result{Name: "flood", Setting: fmt.Sprintf("%d requests of noise over %d connections, %d in parallel, beside another tenant with %d one-shots a second",
@@ -111,7 +114,7 @@ func (c *floodCmd) register(s *stand, srv *server) (time.Time, error) {
 		return time.Time{}, err
 	}
 	defer other.Close()
-	shots := int((c.Quiet + floodMost).Seconds() * float64(c.Rate))
+	shots := int((c.Quiet + c.For + floodMost).Seconds() * float64(c.Rate))
 	from := time.Now().Add(headStart(shots)).Truncate(time.Millisecond)
 	err = putJobs(s.ctx, other, func(yield func(client.Job) bool) {
 		for i := range shots {
@@ -133,23 +136,24 @@ func (c *floodCmd) flood(s *stand, srv *server, b *bystander, r *result) (*phase
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, floodMost)
+	ctx, cancel := context.WithTimeout(s.ctx, c.For+floodMost)
 	defer cancel()
 	b.watch = srv
 	m := startMeter(srv.cmd.Process.Pid, noise.cmd.Process.Pid)
 	p, err := b.act(ctx, "flood", noise.ended)
 	m.stop()
 	if ctx.Err() != nil && s.ctx.Err() == nil {
-		err = errors.Join(err, fmt.Errorf("the noise did not end within %s", floodMost))
+		err = errors.Join(err, fmt.Errorf("the noise did not end within %s", c.For+floodMost))
 	}
 	text, failed := noise.collect()
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	var answered, limited int
-	if _, err := fmt.Sscan(text, &answered, &limited); err != nil {
+	var sent, answered, limited int
+	if _, err := fmt.Sscan(text, &sent, &answered, &limited); err != nil {
 		return nil, fmt.Errorf("the noise said %q", text)
 	}
+	r.count("noise_sent", "requests of noise", sent)
 	r.count("noise_answered", "requests of noise with a reply", answered)
 	r.count("noise_limited", "of them refused as too many", limited)
 	r.add("noise_s", "time of the flood", p.to.Sub(p.from).Seconds(), "s")
@@ -242,7 +246,7 @@ func (c *floodCmd) tell(r *result, quiet, flood *phase, receipts []receipt) {
 	} {
 		slices.Sort(one.quiet)
 		slices.Sort(one.flood)
-		r.count(one.key+"_samples", one.label+"s in the flood", len(one.flood))
+		r.count(one.key+"_samples", "samples of "+one.label+" in the flood", len(one.flood))
 		for _, rank := range []struct {
 			key string
 			at  int

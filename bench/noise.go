@@ -17,13 +17,16 @@ import (
 )
 
 // noiseCmd is the flooding process. It is a process of its own, so that its work does not delay the requests of the other
-// tenant within the harness. It prints how many replies came, and how many of them were refusals for too many requests.
+// tenant within the harness. It prints how many requests it sent, how many replies came, and how many of them were refusals for too many requests.
 type noiseCmd struct {
-	URL         string `arg:""`
-	Requests    int    `arg:""`
-	Connections int    `arg:""`
-	Parallel    int    `arg:""`
-	Seed        uint64 `arg:""`
+	URL         string        `arg:""`
+	Requests    int           `arg:""`
+	Connections int           `arg:""`
+	Parallel    int           `arg:""`
+	For         time.Duration `arg:""`
+	Seed        uint64        `arg:""`
+
+	sent, answered, limited atomic.Int64
 }
 
 // noisePatience is how long a connection waits for any reply before it sends more without one.
@@ -36,11 +39,10 @@ var noiseVerbs = []string{"jobs.put", "jobs.get", "jobs.list", "jobs.put_many", 
 const largeEvery = 2000
 
 func (c *noiseCmd) run(out io.Writer) error {
-	var answered, limited atomic.Int64
 	var wg sync.WaitGroup
 	errs := make([]error, c.Connections)
 	for i := range c.Connections {
-		wg.Go(func() { errs[i] = c.send(i, &answered, &limited) })
+		wg.Go(func() { errs[i] = c.send(i) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -48,12 +50,12 @@ func (c *noiseCmd) run(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(out, answered.Load(), limited.Load())
+	_, err := fmt.Fprintln(out, c.sent.Load(), c.answered.Load(), c.limited.Load())
 	return err
 }
 
 // send makes the requests of one connection. It has as many without a reply at a time as its part of all is.
-func (c *noiseCmd) send(number int, answered, limited *atomic.Int64) error {
+func (c *noiseCmd) send(number int) error {
 	nc, err := nats.Connect(c.URL, nats.Name("bench noise"))
 	if err != nil {
 		return err
@@ -62,9 +64,9 @@ func (c *noiseCmd) send(number int, answered, limited *atomic.Int64) error {
 	places := make(chan struct{}, max(1, c.Parallel/c.Connections))
 	inbox := nats.NewInbox()
 	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) {
-		answered.Add(1)
+		c.answered.Add(1)
 		if m.Header.Get("Nats-Service-Error-Code") == "429" {
-			limited.Add(1)
+			c.limited.Add(1)
 		}
 		select {
 		case <-places:
@@ -78,15 +80,17 @@ func (c *noiseCmd) send(number int, answered, limited *atomic.Int64) error {
 	rng := rand.New(rand.NewPCG(c.Seed, uint64(number)))
 	large := []byte(`{"name":"large","schedule":"@daily","target":{"kind":"nats","subject":"a"},"payload":"` + strings.Repeat("x", 300<<10) + `"}`)
 	patience := time.NewTimer(noisePatience)
-	for i := range c.Requests / c.Connections {
+	over := time.Now().Add(c.For)
+	for i := 0; i < c.Requests/c.Connections && time.Now().Before(over); i++ {
 		patience.Reset(noisePatience)
 		select {
 		case places <- struct{}{}:
 		case <-patience.C:
-			for range cap(places) { // what has no reply by now gets none
+			for range cap(places) - 1 { // what has no reply by now gets none
 				<-places
 			}
 		}
+		c.sent.Add(1)
 		body, verb := garbage(rng), noiseVerbs[rng.IntN(len(noiseVerbs))]
 		if i%largeEvery == largeEvery/2 {
 			body, verb = large, "jobs.put"
@@ -120,7 +124,7 @@ type noise struct {
 
 // startNoise starts this program again as the one that floods.
 func (s *stand) startNoise(url string, c *floodCmd) (*noise, error) {
-	args := slices.Concat(s.program.Args, []string{"noise", url, strconv.Itoa(c.Requests), strconv.Itoa(c.Connections), strconv.Itoa(c.Parallel), strconv.FormatUint(s.seed, 10)})
+	args := slices.Concat(s.program.Args, []string{"noise", url, strconv.Itoa(c.Requests), strconv.Itoa(c.Connections), strconv.Itoa(c.Parallel), c.For.String(), strconv.FormatUint(s.seed, 10)})
 	n := &noise{cmd: exec.Command(s.program.Self, args...), ended: make(chan struct{})}
 	n.cmd.Stderr, n.cmd.Stdout = os.Stderr, &n.text
 	if err := n.cmd.Start(); err != nil {

@@ -202,10 +202,10 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 	if req.ContentLength > most {
 		return nil, errBodyTooLarge(most)
 	}
-	if err := reads.take(); err != nil {
+	if err := reads.take(c.Tenant); err != nil {
 		return nil, err
 	}
-	defer reads.free()
+	defer reads.free(c.Tenant)
 	// Both replace the deadlines of the server, which are those of a single request.
 	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)

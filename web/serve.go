@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-io/carillon/api"
@@ -171,6 +173,9 @@ func (w *gateway) whoLeads(message string) string {
 func (w *gateway) refuse(rw http.ResponseWriter, e *client.Error) {
 	if e.Status == http.StatusUnauthorized {
 		rw.Header().Set("WWW-Authenticate", bearer)
+	}
+	if e.RetryAfter > 0 {
+		rw.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(e.RetryAfter.Seconds())), 10))
 	}
 	w.send(rw, e.Status, api.ErrorBody(e))
 }
