@@ -26,6 +26,7 @@ type Keeper struct {
 	isBad   atomic.Bool   // the file that is there now is not in force
 	denied  denials
 	rates   rates
+	streams streams
 
 	mu     sync.Mutex  // guards a read of the file
 	looked fs.FileInfo // of the file that was read last, also if it was bad; nil: none was there

@@ -45,8 +45,18 @@ func (s *Server) aboutNode() api.Node {
 // pages makes the dashboard.
 func (s *Server) pages() func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
-		return dashboard.New(asker, dashboard.Options{Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger})
+		return dashboard.New(asker, dashboard.Options{
+			Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream,
+		})
 	}
+}
+
+// openStream counts a stream of a page against the quota of a tenant.
+func (s *Server) openStream(tenant string) (done func(), err error) {
+	if done, err = s.access.OpenStream(tenant); err != nil {
+		return nil, api.PublicError(err)
+	}
+	return done, nil
 }
 
 // httpHosts returns the host names that HTTP requests may name; none means any.
