@@ -12,9 +12,10 @@ type Use struct {
 	Used, Limit   float64
 }
 
-// Uses returns what the tenants with such a quota use of rate and streams, in the order of their names. Of a rate it is how
-// many of the requests of a second are used up; more than the limit are a debt. A nil Keeper has none.
-func (k *Keeper) Uses() (list []Use) {
+// Uses returns what the tenants with such a quota use of rate, streams, in_flight and calendars, in the order of their
+// names. Of a rate it is how many of the requests of a second are used up; more than the limit are a debt. of returns the
+// use of the last two, which others count. A nil Keeper has none.
+func (k *Keeper) Uses(of func(tenant, quota string) float64) (list []Use) {
 	if k == nil {
 		return nil
 	}
@@ -27,6 +28,12 @@ func (k *Keeper) Uses() (list []Use) {
 		}
 		if q.Streams > 0 {
 			list = append(list, Use{name, "streams", float64(k.streams.of(name)), float64(q.Streams)})
+		}
+		if q.InFlight > 0 {
+			list = append(list, Use{name, "in_flight", of(name, "in_flight"), float64(q.InFlight)})
+		}
+		if q.Calendars > 0 {
+			list = append(list, Use{name, "calendars", of(name, "calendars"), float64(q.Calendars)})
 		}
 	}
 	return list

@@ -41,6 +41,7 @@ type Executor struct {
 	single, bulk *gate
 	// rooms bound the memory of replies, and their building. All are nil for callers in this process.
 	rooms rooms
+	pacer *pacer                // of the refusals over NATS; nil for callers in this process
 	stats map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
 }
 
@@ -58,6 +59,7 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 		single: newGate(min(opts.RequestsMax, runningMax), opts.RequestsMax, singleBytesMax),
 		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax),
 		rooms:  newRooms(&opts),
+		pacer:  newPacer(),
 	}
 	for i := range verbs {
 		x.stats[verbs[i].name] = newVerbStats()

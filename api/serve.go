@@ -36,7 +36,7 @@ func (s *Service) carry(a arrival, tenant string, bytes int, answer func(Reply, 
 	x := s.executor
 	party := x.partyOf(tenant)
 	var err error
-	if s.pacer.isBehind(party) {
+	if x.pacer.isBehind(party) {
 		err = apierr.Errorf(apierr.RateLimited, "", "more than %d refusals of your tenant wait to be sent, so that its requests are not read; ask for less, and again later", refusalsWaiting/2)
 	} else {
 		a.pass, err = x.gateOf(a.verb).admit(party, bytes)
@@ -66,7 +66,7 @@ func (s *Service) refuse(party string, e *client.Error, answer func(Reply, *clie
 		answer(Reply{}, e)
 		return
 	}
-	s.pacer.send(party, func() { answer(Reply{}, e) })
+	s.executor.pacer.send(party, func() { answer(Reply{}, e) })
 }
 
 // isPaced has the codes of such refusals. The others are answers that a program which works may get often.

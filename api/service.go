@@ -66,9 +66,7 @@ type Service struct {
 	// desk receives all requests, and drops those whose reply would go to no inbox.
 	desk *inbox.Desk
 
-	// bodies bound the bodies that are received in parts, and pacer the refusals that are sent.
-	bodies *bodyPlaces
-	pacer  *pacer
+	bodies *bodyPlaces // that are received in parts
 
 	// id is random at each start, so that two processes on one machine are two instances.
 	id string // of this instance, among the NATS services
@@ -87,7 +85,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
-		bodies: newBodyPlaces(), pacer: newPacer(), id: rand.Text(), startedAt: time.Now().UTC(),
+		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(),
 	}
 	if opts.Standby {
 		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts}

@@ -1,12 +1,16 @@
 package deploy
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,13 +20,14 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/certs/certstest"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a
-// NATS of others, one alone with its own, and one with TLS. Each metric is in the table, with its type and its labels, and the
+// NATS of others, one alone with its own, one with TLS, and one with quotas. Each metric is in the table, with its type and its labels, and the
 // table has no other.
 func TestMetricsAreListed(t *testing.T) {
 	shown := make(map[string]string)
@@ -34,6 +39,7 @@ func TestMetricsAreListed(t *testing.T) {
 	} {
 		maps.Copy(shown, describe(scrapeFamilies(t, opts)))
 	}
+	maps.Copy(shown, describe(scrapeQuotas(t)))
 	listed := listedMetrics(t)
 	for name, facts := range shown {
 		if listed[name] != facts {
@@ -61,9 +67,41 @@ func scrapeFamilies(t *testing.T, opts server.Options) (all map[string]*dto.Metr
 // anyServer is a client that trusts every certificate.
 var anyServer = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
+// scrapeQuotas starts a server with a tenant that has every quota, and returns what it shows.
+func scrapeQuotas(t *testing.T) map[string]*dto.MetricFamily {
+	t.Helper()
+	dir := t.TempDir()
+	rights := filepath.Join(dir, "rights.yaml")
+	err := os.WriteFile(rights, []byte(`tenants: {a: {quota: {jobs: 1, bytes: 1GiB, rate: 1/s, live_runs: 1, in_flight: 1, streams: 1, calendars: 1}}}
+principals: [{name: p, token_sha256: "`+access.HashToken("secret")+`", grants: [{role: metrics}]}]
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Start(t.Context(), server.Options{Dir: filepath.Join(dir, "data"), Auth: rights, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	return readFamiliesAs(t, s.Ready().HTTP+"/metrics", "secret")
+}
+
 func readFamilies(t *testing.T, url string) map[string]*dto.MetricFamily {
 	t.Helper()
-	reply, err := anyServer.Get(url)
+	return readFamiliesAs(t, url, "")
+}
+
+// readFamiliesAs reads the metrics as the principal with a token; "": as one without.
+func readFamiliesAs(t *testing.T, url, token string) map[string]*dto.MetricFamily {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	reply, err := anyServer.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

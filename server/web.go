@@ -31,7 +31,7 @@ func (s *Server) openWeb(context.Context) error {
 		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access,
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Quotas: s.doorQuotas(),
 		}),
 	}))
 	return nil
