@@ -69,6 +69,18 @@ func (p *pacer) isBehind(party string) bool {
 	return one != nil && one.waiting >= refusalsWaiting/2
 }
 
+// drops reports whether a request of a party is dropped, because its refusal could not be sent. It counts the request then.
+func (p *pacer) drops(party string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.by[party]
+	if one == nil || one.waiting < refusalsWaiting {
+		return false
+	}
+	p.dropped++
+	return true
+}
+
 // lost returns how many refusals were never sent.
 func (p *pacer) lost() uint64 {
 	p.mu.Lock()

@@ -23,9 +23,13 @@ import (
 // costs a refusal for each request and no goroutine: what the subscription does not do at once delays the requests of all
 // tenants. The context of the request is not that of a connection: a caller over NATS cannot be seen to go away.
 func (s *Service) accept(v *Verb) func(*inbox.Request) {
+	x := s.executor
 	return func(r *inbox.Request) {
-		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return s.read(r) }}
 		tenant, _ := s.tenantOf(r.Subject)
+		if x.pacer.drops(x.partyOf(tenant)) {
+			return // before anything is done for it, since the requests of other tenants wait behind it
+		}
+		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return s.read(r) }}
 		bare := r.Bare()
 		s.carry(a, tenant, len(r.Data), func(reply Reply, refusal *client.Error) { s.answer(v, bare, nats.Header{}, reply.Text, refusal) })
 	}
