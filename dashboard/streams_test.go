@@ -57,8 +57,7 @@ func TestStreamsAtRandom(t *testing.T) {
 			continue
 		}
 		tenant := string(rune('a' + rng.IntN(5)))
-		var p *streamPlace
-		p = s.take(tenant, func() {
+		p := s.take(tenant, func() {
 			for q := range open {
 				if q.element == nil {
 					counts[q.tenant]--
