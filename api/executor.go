@@ -222,25 +222,6 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 	return reply, nil
 }
 
-// Authorize decides whether the caller of a request may use its verb in its tenant, and counts the request against the
-// rate of the tenant. A way in calls it as soon as it knows both, so that a request without rights or beyond the rate costs
-// little; every request passes it again before it is carried out, and is counted once.
-func (x *Executor) Authorize(v *Verb, q *Request) error {
-	if err := x.opts.Access.Authorize(q.Who, q.Tenant, v.name); err != nil || q.isSpent {
-		return err
-	}
-	q.isSpent = true
-	return x.opts.Access.Spend(q.Tenant, 1)
-}
-
-// partyOf returns the tenant by which places are shared. With rights, the tenants that the file does not list are one.
-func (x *Executor) partyOf(tenant string) string {
-	if t := x.opts.Access.Table(); t != nil && !t.Lists(tenant) {
-		return ""
-	}
-	return tenant
-}
-
 // actor returns who asked, for the audit log: the caller as it was recognized, and what it called itself.
 func (q *Request) actor() job.Actor {
 	if by := q.Who.By(); by != "" {
