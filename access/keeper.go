@@ -25,6 +25,8 @@ type Keeper struct {
 	refused atomic.Uint64 // reads that found a bad file
 	isBad   atomic.Bool   // the file that is there now is not in force
 	denied  denials
+	rates   rates
+	streams streams
 
 	mu     sync.Mutex  // guards a read of the file
 	looked fs.FileInfo // of the file that was read last, also if it was bad; nil: none was there
@@ -105,6 +107,7 @@ func (k *Keeper) Reload() {
 		return
 	}
 	k.table.Store(table)
+	k.rates.keep(table)
 	k.logger.Info("the file of rights was read", slog.String("path", k.path), slog.Int("principals", table.Principals()), slog.Int("tenants", table.Tenants()))
 	if k.changed != nil {
 		k.changed()

@@ -23,7 +23,7 @@ func readQuota(n *yaml.Node, what string, q *Quota) error {
 	return readMapping(n, what,
 		key{name: "jobs", read: count(&q.Jobs, "jobs of "+what)},
 		key{name: "bytes", read: size(&q.Bytes, "bytes of "+what)},
-		key{name: "rate", read: rate(&q.Rate, "rate of "+what)},
+		key{name: "rate", read: perSecond(&q.Rate, "rate of "+what)},
 		key{name: "live_runs", read: count(&q.LiveRuns, "live_runs of "+what)},
 		key{name: "in_flight", read: count(&q.InFlight, "in_flight of "+what)},
 		key{name: "streams", read: count(&q.Streams, "streams of "+what)},
@@ -68,7 +68,7 @@ func size(to *int64, what string) func(*yaml.Node) error {
 	}
 }
 
-func rate(to *float64, what string) func(*yaml.Node) error {
+func perSecond(to *float64, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		number, has := strings.CutSuffix(n.Value, "/s")
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

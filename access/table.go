@@ -85,6 +85,9 @@ func (t *Table) Quotas() map[string]Quota {
 	return quotas
 }
 
+// Lists reports whether the file lists a tenant.
+func (t *Table) Lists(tenant string) bool { return t.tenants[tenant] != nil }
+
 // Tenants returns the number of tenants, with the default one.
 func (t *Table) Tenants() int { return len(t.tenants) }
 

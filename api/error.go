@@ -76,7 +76,7 @@ func PublicError(err error) *client.Error {
 	if !ok {
 		status = http.StatusInternalServerError
 	}
-	return &client.Error{Code: client.Code(e.Code), Message: e.Message, Field: e.Field, Status: status}
+	return &client.Error{Code: client.Code(e.Code), Message: e.Message, Field: e.Field, Status: status, RetryAfter: e.RetryAfter}
 }
 
 // ErrorBody returns the body of a refusal. It never fails, because a caller without a body could not tell a refusal

@@ -34,11 +34,12 @@ type Executor struct {
 	isClosed atomic.Bool
 	underWay atomic.Int64 // requests without a reply yet
 
-	// single admits the requests for one thing, bulk the registrations of many. In an executor for this process
-	// both are nil and admit all.
+	// single admits the requests for one thing, bulk the registrations of many. Both share their places among tenants.
+	// In an executor for this process both are nil and admit all.
 	single, bulk *gate
 	// rooms bound the memory of replies, and their building. All are nil for callers in this process.
 	rooms rooms
+	pacer *pacer                // of the refusals over NATS; nil for callers in this process
 	stats map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
 }
 
@@ -53,8 +54,10 @@ type carrier interface {
 func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 	x := &Executor{
 		opts: opts, engine: engine, carrier: c, stats: make(map[string]*verbStats),
-		single: newGate(opts.RequestsMax, 0), bulk: newGate(opts.BulkMax, opts.BulkWaiting),
-		rooms: newRooms(&opts),
+		single: newGate(min(opts.RequestsMax, runningMax), opts.RequestsMax, singleBytesMax),
+		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax),
+		rooms:  newRooms(&opts),
+		pacer:  newPacer(),
 	}
 	for i := range verbs {
 		x.stats[verbs[i].name] = newVerbStats()
@@ -77,6 +80,8 @@ type Request struct {
 	// MayLag lets a standby answer a read from its own data, which may lag. It changes nothing on a leader, and for a
 	// request that changes something.
 	MayLag bool
+
+	isSpent bool // the rate of the tenant has counted it
 
 	// mayForward lets a standby pass the request on to the leader. The way in sets it.
 	mayForward bool
@@ -116,7 +121,8 @@ type arrival struct {
 	begun      time.Time                // when it arrived
 	header     func(name string) string // of the trace; nil: the caller is in this process
 	isUntraced bool                     // no span is begun for it
-	isAdmitted bool                     // the gate of the verb has counted it in
+	pass       *pass                    // of the gate of the verb, which has counted it in; nil: not yet
+	waited     time.Duration            // of the time for the request, before do
 	read       func() (Request, error)  // reads and validates the request; with an error, what it had read until then
 }
 
@@ -146,16 +152,12 @@ func (x *Executor) conclude(a *arrival, err error) (refusal *client.Error) {
 // the gate where reading is slow and has a bound of its own (HTTP); over NATS the message is in memory already, and
 // the gate has admitted it.
 func (x *Executor) readAndCarryOut(ctx context.Context, a *arrival) (q Request, reply Reply, err error) {
-	g := x.gateOf(a.verb)
-	if q, err = a.readCaught(); err == nil && !a.isAdmitted {
-		err = g.admit()
-		a.isAdmitted = err == nil
+	if q, err = a.readCaught(); err == nil && a.pass == nil {
+		a.pass, err = x.gateOf(a.verb).admit(x.partyOf(q.Tenant), len(q.Body))
 	}
-	if a.isAdmitted {
-		defer g.leave() // before the reply is sent, so that a caller who has the reply finds a free place for the next request
-	}
+	defer a.pass.leave() // before the reply is sent, so that a caller who has the reply finds a free place for the next request
 	if err == nil {
-		reply, err = x.carryOut(ctx, a.verb, g, q)
+		reply, err = x.carryOut(ctx, a, q)
 	}
 	return q, reply, err
 }
@@ -174,18 +176,18 @@ func (x *Executor) gateOf(v *Verb) *gate {
 // engine. A panic becomes an internal error of this request alone. The order matters: a request waits for its turn to
 // run before it waits for room, so that one that may not run yet reserves no memory; and the room comes before the
 // verb, because a verb that has changed something must be able to answer.
-func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
+func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply Reply, err error) {
+	v := a.verb
 	// The bound begins here and not at the arrival, so a body that came slowly over HTTP takes nothing from the
 	// work.
-	ctx, cancel := x.bounded(ctx, v, q.within)
+	ctx, cancel := x.bounded(ctx, v, q.within, a.waited)
 	defer cancel()
 	if err := x.Authorize(v, &q); err != nil {
 		return reply, err
 	}
-	if err := g.enter(ctx); err != nil {
+	if err := a.pass.enter(ctx); err != nil {
 		return reply, err
 	}
-	defer g.exit()
 	// From here on every way out gives the room back: the deferred function after a failure, the sender after a
 	// success.
 	hold, err := x.roomFor(ctx, v, &q)
@@ -216,12 +218,6 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	return reply, nil
 }
 
-// Authorize decides whether the caller of a request may use its verb in its tenant. A way in calls it as soon as it
-// knows both, so that a request without rights costs little; every request passes it again before it is carried out.
-func (x *Executor) Authorize(v *Verb, q *Request) error {
-	return x.opts.Access.Authorize(q.Who, q.Tenant, v.name)
-}
-
 // actor returns who asked, for the audit log: the caller as it was recognized, and what it called itself.
 func (q *Request) actor() job.Actor {
 	if by := q.Who.By(); by != "" {
@@ -244,10 +240,11 @@ func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply,
 	return reply, err
 }
 
-// bounded bounds the work on a request in time, also by the time that the way in allows; 0: no such bound. A call in
+// bounded bounds the work on a request in time, also by the time that the way in allows; 0: no such bound. What it has
+// waited is part of the time. A call in
 // this process has the bounds of its caller alone. The bound keeps a request that waits for a commit from holding its
 // place for as long as a disk or a cluster is stuck. It does not withdraw the change.
-func (x *Executor) bounded(ctx context.Context, v *Verb, within time.Duration) (context.Context, context.CancelFunc) {
+func (x *Executor) bounded(ctx context.Context, v *Verb, within, waited time.Duration) (context.Context, context.CancelFunc) {
 	if x.carrier == nil {
 		return ctx, func() {}
 	}
@@ -258,7 +255,7 @@ func (x *Executor) bounded(ctx context.Context, v *Verb, within time.Duration) (
 	if within > 0 {
 		most = min(most, within)
 	}
-	return context.WithTimeout(ctx, most)
+	return context.WithTimeout(ctx, most-waited)
 }
 
 // isStale reports whether a reply may be out of date: it was only read, and meanwhile another node may have led. A

@@ -58,13 +58,14 @@ func TestPanicOfARead(t *testing.T) {
 	x, verb := s.executor, VerbNamed("jobs.get")
 	g := x.gateOf(verb)
 	for range 2 {
-		if err := g.admit(); err != nil {
+		pass, err := g.admit("default", 1)
+		if err != nil {
 			t.Fatal(err)
 		}
-		a := arrival{verb: verb, begun: time.Now(), isAdmitted: true, read: func() (Request, error) { panic("secret") }}
+		a := arrival{verb: verb, begun: time.Now(), pass: pass, read: func() (Request, error) { panic("secret") }}
 		reply, refusal := x.do(t.Context(), a)
-		if refusal == nil || refusal.Code != client.CodeInternal || strings.Contains(refusal.Message, "secret") || reply.Text != nil || len(g.admitted) != 0 {
-			t.Errorf("reply %s, refusal %+v, %d in the gate", reply.Text, refusal, len(g.admitted))
+		if refusal == nil || refusal.Code != client.CodeInternal || strings.Contains(refusal.Message, "secret") || reply.Text != nil || g.admitted.Taken() != 0 {
+			t.Errorf("reply %s, refusal %+v, %d in the gate", reply.Text, refusal, g.admitted.Taken())
 		}
 	}
 }
@@ -141,7 +142,7 @@ func TestBulkWaits(t *testing.T) {
 	waiting.Go(put)
 	<-entered
 	waiting.Go(put)
-	for len(s.executor.bulk.admitted) < 2 {
+	for s.executor.bulk.underWay() < 2 {
 		if _, err := c.Status(t.Context()); err == nil {
 			t.Fatal("the engine has no status")
 		}

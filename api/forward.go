@@ -118,6 +118,9 @@ func forwardedReply(v *Verb, m *nats.Msg) (Reply, error) {
 		if refusal.Error.Status < 400 || refusal.Error.Status > 599 {
 			return Reply{}, forwardError(errors.New("the leader's refusal has no status"))
 		}
+		if s, err := strconv.Atoi(m.Header.Get(retryHeader)); err == nil {
+			refusal.Error.RetryAfter = time.Duration(s) * time.Second
+		}
 		return Reply{}, refusal.Error
 	}
 	r := Reply{Text: m.Data}

@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/inbox"
 )
 
@@ -21,6 +23,37 @@ const partsWait = 5 * time.Second
 // partsBodies is how many bodies are received in parts at a time: with the largest ones, 320 MiB. The gates alone would
 // admit thousands.
 const partsBodies = 64
+
+// bodyPlaces share that number among tenants. Safe for concurrent use.
+type bodyPlaces struct {
+	mu     sync.Mutex
+	shares fair.Shares[string]
+}
+
+func newBodyPlaces() *bodyPlaces { return &bodyPlaces{shares: fair.NewShares[string](partsBodies)} }
+
+func (b *bodyPlaces) take(tenant string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shares.Take(tenant) {
+		return nil
+	}
+	return apierr.Errorf(apierr.RateLimited, "", "%d bodies are on their way from nodes that stand by, %d of them those of your tenant, which is as many as it may have now; ask again later",
+		b.shares.Taken(), b.shares.Held(tenant))
+}
+
+func (b *bodyPlaces) free(tenant string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shares.Free(tenant)
+}
+
+// taken returns how many bodies are received now.
+func (b *bodyPlaces) taken() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shares.Taken()
+}
 
 // partsPending is how many parts may wait to be read. A body has at most that many, unless max_payload is tiny.
 const partsPending = 256
@@ -46,12 +79,10 @@ func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, s
 
 // receiveParts asks the standby for the parts of a body, and returns it whole. The reply goes to the last part.
 func (q *forwardedRequest) receiveParts(size int, within time.Duration) ([]byte, error) {
-	select {
-	case q.service.bodies <- struct{}{}:
-		defer func() { <-q.service.bodies }()
-	default:
-		return nil, apierr.Errorf(apierr.RateLimited, "", "%d bodies are on their way from nodes that stand by, which is the limit; ask again later", partsBodies)
+	if err := q.service.bodies.take(q.tenant); err != nil {
+		return nil, err
 	}
+	defer q.service.bodies.free(q.tenant)
 	nc, to, parts := q.service.nc, q.service.nc.NewInbox(), make(chan *inbox.Request, partsPending)
 	sub, err := q.service.desk.Subscribe(to, func(r *inbox.Request) {
 		select {

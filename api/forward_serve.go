@@ -52,7 +52,7 @@ func (s *Service) acceptForwarded(r *inbox.Request) {
 		return
 	}
 	q := &forwardedRequest{service: s, verb: v, tenant: tenant, head: r, last: r}
-	s.carry(arrival{verb: v, via: overCluster, begun: time.Now(), header: r.Header.Get, read: q.read}, q.answer)
+	s.carry(arrival{verb: v, via: overCluster, begun: time.Now(), header: r.Header.Get, read: q.read}, tenant, len(r.Data), q.answer)
 }
 
 // read reads the request, with the parts of its body. Whoever asked is the caller that the standby names.

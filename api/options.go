@@ -26,6 +26,13 @@ const (
 	NextCountDefault = 10
 )
 
+// Bounds of the requests in progress, which the tenants share. runningMax are enough for commits of many requests, and few
+// enough that a request of another tenant does not wait for a processor behind those of a flood.
+const (
+	runningMax                   = 512
+	singleBytesMax, bulkBytesMax = 32 << 20, 64 << 20
+)
+
 // Options configure a [Service]. Every zero value means a default. They are copied by NewService and NewLocal, which
 // fill in the defaults; later changes by the caller have no effect.
 type Options struct {
@@ -66,8 +73,8 @@ type Options struct {
 	// valid only then. Nil means that there is no other node.
 	Leads func() bool
 
-	// RequestsMax bounds the requests in progress; more are refused as rate_limited. Each holds its message in
-	// memory. Default 4,096.
+	// RequestsMax bounds the requests in progress, which the tenants share; more are refused as rate_limited. Each holds
+	// its message in memory. At most 512 of them run at a time. Default 4,096.
 	RequestsMax int
 	// BulkMax bounds the bulk registrations that run at a time, and BulkWaiting how many more may wait, each with its
 	// message in memory. Default 4 and 60.

@@ -44,11 +44,13 @@ type room struct {
 	turn uint64 // counts the places that were given
 	// parties has only those that have something, so its size is bounded by the requests in progress.
 	parties map[party]*roomShare
-	waiting []*roomWait // in the order of arrival
+	tenants map[string]int // bytes of all parties of a tenant, without zeros
+	waiting []*roomWait    // in the order of arrival
 }
 
 // roomShare is what a party has of a room.
 type roomShare struct {
+	tenant string
 	// The share counts the holds of the party, and its entries in waiting.
 	bytes, builds, waiting int
 	turn                   uint64 // when it last got a place
@@ -65,7 +67,7 @@ type roomWait struct {
 
 // newRoom returns an empty room. Its bounds do not change.
 func newRoom(limits roomLimits) *room {
-	return &room{limits: limits, parties: make(map[party]*roomShare)}
+	return &room{limits: limits, parties: make(map[party]*roomShare), tenants: make(map[string]int)}
 }
 
 // take reserves a place for a reply of at most the given bytes. The caller must call settle and give on it. take
@@ -140,7 +142,7 @@ func errNoRoom() error {
 func (r *room) shareLocked(p party) *roomShare {
 	share := r.parties[p]
 	if share == nil {
-		share = new(roomShare)
+		share = &roomShare{tenant: p.tenant}
 		r.parties[p] = share
 	}
 	return share
@@ -153,17 +155,30 @@ func (r *room) forgetLocked(p party, share *roomShare) {
 	}
 }
 
-// fitsLocked reports whether a reply fits, into the room and into the part of its party. A reply of more than the
+// countLocked adds bytes, which may be negative, to the room, to a party and to its tenant.
+func (r *room) countLocked(share *roomShare, bytes int) {
+	r.bytes += bytes
+	share.bytes += bytes
+	if r.tenants[share.tenant] += bytes; r.tenants[share.tenant] == 0 {
+		delete(r.tenants, share.tenant)
+	}
+}
+
+// tenantBytes is the most that all parties of a tenant may have together, such as its callers from several hosts: three
+// quarters of the room, so that there is always some for another tenant.
+func (l *roomLimits) tenantBytes() int { return max(l.partyBytes, l.bytes/4*3) }
+
+// fitsLocked reports whether a reply fits, into the room and into the parts of its party and of its tenant. A reply of more than the
 // room has would never fit; take clips what it reserves to the part of a party for that reason.
 func (r *room) fitsLocked(share *roomShare, bytes int) bool {
 	l := &r.limits
-	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes
+	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes &&
+		r.tenants[share.tenant]+bytes <= l.tenantBytes()
 }
 
 // giveLocked gives a place to a party, which thereby goes to the end of the order of parties.
 func (r *room) giveLocked(share *roomShare, bytes int) {
-	r.bytes += bytes
-	share.bytes += bytes
+	r.countLocked(share, bytes)
 	r.builds++
 	share.builds++
 	r.turn++
@@ -239,8 +254,7 @@ func (h *hold) change(bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	share := r.parties[h.party]
-	r.bytes += bytes - h.bytes
-	share.bytes += bytes - h.bytes
+	r.countLocked(share, bytes-h.bytes)
 	h.bytes = bytes
 	if h.building {
 		h.building = false

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,4 +126,27 @@ func TestRoomTakesTurns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRoomLeavesRoom has one tenant take all that it may from many hosts: another tenant finds a quarter.
+func TestRoomLeavesRoom(t *testing.T) {
+	r := newRoom(roomLimits{bytes: 100, partyBytes: 30, builds: 100, partyBuilds: 100, waiting: 1, partyWaiting: 0, wait: time.Second})
+	var holds []*hold
+	for host := 0; ; host++ {
+		h, err := r.take(t.Context(), party{tenant: "loud", from: "http", host: fmt.Sprint(host)}, 5)
+		if err != nil {
+			break
+		}
+		holds = append(holds, h)
+	}
+	if len(holds) != 15 {
+		t.Errorf("one tenant has %d places of 5 bytes in 100, want 15", len(holds))
+	}
+	holds = append(holds, mustTake(t, r, quick, 25))
+	for _, h := range holds {
+		h.give()
+	}
+	if r.bytes != 0 || len(r.tenants) != 0 || len(r.parties) != 0 {
+		t.Errorf("the room is not empty at the end: %+v", r)
+	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -11,36 +12,72 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-io/carillon/access"
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 )
 
 // accept returns the handler of a verb's requests. A subscription has only one goroutine, so each request gets its
-// own. The gate is asked before the goroutine is started, so that a flood costs a refusal for each request and no
-// goroutine. The context of the request is not that of a connection: a caller over NATS cannot be seen to go away.
-func (s *Service) accept(v *Verb, read func(*inbox.Request) (Request, error)) func(*inbox.Request) {
+// own. The gate is asked before the goroutine is started, and the request waits in the gate without one, so that a flood
+// costs a refusal for each request and no goroutine: what the subscription does not do at once delays the requests of all
+// tenants. The context of the request is not that of a connection: a caller over NATS cannot be seen to go away.
+func (s *Service) accept(v *Verb, root string, read func(*inbox.Request) (Request, error)) func(*inbox.Request) {
+	x := s.executor
 	return func(r *inbox.Request) {
+		tenant, _ := tenantOf(r.Subject, root)
+		if x.pacer.drops(x.partyOf(tenant)) {
+			return // before anything is done for it, since the requests of other tenants wait behind it
+		}
 		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return read(r) }}
-		s.carry(a, func(reply Reply, refusal *client.Error) { s.answer(v, r, nats.Header{}, reply.Text, refusal) })
+		bare := r.Bare()
+		s.carry(a, tenant, len(r.Data), func(reply Reply, refusal *client.Error) { s.answer(v, bare, nats.Header{}, reply.Text, refusal) })
 	}
 }
 
 // carry carries out a request that came in a message, on a goroutine of its own, and answers it.
-func (s *Service) carry(a arrival, answer func(Reply, *client.Error)) {
+func (s *Service) carry(a arrival, tenant string, bytes int, answer func(Reply, *client.Error)) {
 	x := s.executor
-	if err := x.gateOf(a.verb).admit(); err != nil {
-		answer(Reply{}, x.conclude(&a, err))
+	party := x.partyOf(tenant)
+	var err error
+	if x.pacer.isBehind(party) {
+		err = apierr.Errorf(apierr.RateLimited, "", "more than %d refusals of your tenant wait to be sent, so that its requests are not read; ask for less, and again later", refusalsWaiting/2)
+	} else {
+		a.pass, err = x.gateOf(a.verb).admit(party, bytes)
+	}
+	if err != nil {
+		s.refuse(party, x.conclude(&a, err), answer)
 		return
 	}
-	a.isAdmitted = true
 	x.underWay.Add(1)
-	go func() {
+	a.pass.begin(func() {
 		defer x.underWay.Add(-1)
+		a.waited = time.Since(a.begun)
 		reply, refusal := x.do(context.Background(), a)
-		answer(reply, refusal)
+		if refusal != nil {
+			s.refuse(party, refusal, answer)
+			return
+		}
+		answer(reply, nil)
 		reply.hold.giveAfter(paceOf(len(reply.Text)))
-	}()
+	})
+}
+
+// refuse answers with a refusal. Those that a program gets only if it is wrong, or asks too much, are sent at the pace of
+// its tenant.
+func (s *Service) refuse(party string, e *client.Error, answer func(Reply, *client.Error)) {
+	if !isPaced[e.Code] {
+		answer(Reply{}, e)
+		return
+	}
+	s.executor.pacer.send(party, func() { answer(Reply{}, e) })
+}
+
+// isPaced has the codes of such refusals. The others are answers that a program which works may get often.
+var isPaced = map[client.Code]bool{
+	client.CodeInvalidJSON: true, client.CodeUnknownField: true, client.CodeInvalidName: true, client.CodeInvalidSchedule: true,
+	client.CodeInvalidTimezone: true, client.CodeInvalidTarget: true, client.CodeInvalidField: true, client.CodeTooLarge: true,
+	client.CodeQuotaExceeded: true, client.CodeRateLimited: true, client.CodeUnauthenticated: true, client.CodeForbidden: true,
 }
 
 // read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
@@ -85,12 +122,18 @@ func tenantOf(subject, root string) (string, error) {
 	return tenant, job.ValidateTenant(tenant)
 }
 
+// retryHeader is the header of a refusal that says after how many seconds the same request may succeed.
+const retryHeader = "Retry-After"
+
 // answer sends a reply with the given headers and those of every reply, or the error. A reply that cannot be sent is
 // lost, and the caller runs into its timeout; the request has taken effect nevertheless.
 func (s *Service) answer(v *Verb, r *inbox.Request, header nats.Header, reply []byte, refusal *client.Error) {
 	if refusal != nil {
 		reply = ErrorBody(refusal)
 		header[micro.ErrorCodeHeader] = []string{strconv.Itoa(refusal.Status)}
+		if refusal.RetryAfter > 0 {
+			header[retryHeader] = []string{strconv.FormatInt(int64(math.Ceil(refusal.RetryAfter.Seconds())), 10)}
+		}
 		header[micro.ErrorHeader] = []string{headerText(string(refusal.Code) + ": " + refusal.Message)}
 	}
 	s.executor.StateLag(header)

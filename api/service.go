@@ -74,8 +74,7 @@ type Service struct {
 	// desk receives all requests, and drops those whose reply would go to no inbox.
 	desk *inbox.Desk
 
-	// bodies has an entry for each body that is received in parts.
-	bodies chan struct{}
+	bodies *bodyPlaces // that are received in parts
 
 	// id is random at each start, so that two processes on one machine are two instances.
 	id string // of this instance, among the NATS services
@@ -94,7 +93,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
-		bodies: make(chan struct{}, partsBodies), id: rand.Text(), startedAt: time.Now().UTC(),
+		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(),
 	}
 	if opts.Standby {
 		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts}
@@ -124,13 +123,13 @@ const queueGroup = "q"
 func (s *Service) addVerbs() error {
 	for i := range verbs {
 		v := &verbs[i]
-		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.read)); err != nil {
+		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.opts.root(), s.read)); err != nil {
 			return err
 		}
 		if !s.opts.hasAccounts() {
 			continue
 		}
-		if err := s.subscribe(s.opts.accountRoot()+"*."+v.name, s.accept(v, s.readFromAccount)); err != nil {
+		if err := s.subscribe(s.opts.accountRoot()+"*."+v.name, s.accept(v, s.opts.accountRoot(), s.readFromAccount)); err != nil {
 			return err
 		}
 	}

@@ -71,9 +71,11 @@ func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 
 // Counts are the readings of an executor's counters, since it was made.
 type Counts struct {
-	InProgress int64                 // requests without a reply yet
-	ReplyBytes int                   // memory that is reserved for replies
-	Verbs      map[string]VerbCounts // of each verb
+	InProgress int64 // requests without a reply yet
+	ReplyBytes int   // memory that is reserved for replies
+	// RefusalsDropped are refusals over NATS that were not sent, because too many of the same tenant waited.
+	RefusalsDropped uint64
+	Verbs           map[string]VerbCounts // of each verb
 }
 
 // VerbCounts are the readings of the counters of one verb. What has not occurred is not in them.
@@ -85,7 +87,7 @@ type VerbCounts struct {
 // Counts reads the counters. The readings are not taken at one instant, so a sum over codes may differ from a
 // histogram by the requests that end meanwhile.
 func (x *Executor) Counts() Counts {
-	c := Counts{InProgress: x.underWay.Load(), ReplyBytes: x.rooms.held(), Verbs: make(map[string]VerbCounts, len(x.stats))}
+	c := Counts{InProgress: x.underWay.Load(), ReplyBytes: x.rooms.held(), RefusalsDropped: x.pacer.lost(), Verbs: make(map[string]VerbCounts, len(x.stats))}
 	for verb, st := range x.stats {
 		v := VerbCounts{Ended: make(map[apierr.Code]uint64), Took: make(map[string]histogram.Reading, ways)}
 		for over := range ways {

@@ -43,5 +43,9 @@ func (x *Executor) putMany(ctx context.Context, tenant string, body []byte) (any
 	if err := readBulk(body, &b); err != nil {
 		return nil, err
 	}
+	// The request itself has been counted as one.
+	if err := x.opts.Access.Spend(tenant, len(b.items)-1); err != nil {
+		return nil, err
+	}
 	return x.encodeBulk(b.names, x.engine.PutMany(ctx, b.items))
 }

@@ -3,6 +3,7 @@ package apierr
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code is the machine-readable class of an [Error], as callers of the API see it. Codes are a contract: programs
@@ -39,6 +40,8 @@ type Error struct {
 	Code    Code
 	Field   string // path of the offending field in the request, "" if none
 	Message string
+	// RetryAfter is after how long the same request may succeed; 0: unknown, or it will not.
+	RetryAfter time.Duration
 }
 
 // Error returns the human text, led by the field where there is one.

@@ -29,9 +29,11 @@ type cli struct {
 	Load     loadCmd     `cmd:"" help:"Register jobs in bulk, and measure memory and disk."`
 	Recover  recoverCmd  `cmd:"" help:"Kill a loaded server, and measure how soon it is ready again."`
 	Outage   outageCmd   `cmd:"" help:"Keep a server down while many jobs are due, and measure others while it catches up."`
+	Flood    floodCmd    `cmd:"" help:"Let one tenant flood the server with noise, and measure another before and during it."`
 	Cluster  clusterCmd  `cmd:"" help:"Measure what replication costs: a cluster of two nodes and a witness beside a server alone."`
 	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
+	Noise    noiseCmd    `cmd:"" hidden:"" help:"Send noise for another bench process."`
 }
 
 // Program says how this harness is started: by which executable, and with which arguments.
@@ -65,6 +67,8 @@ func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 	switch selected := command.Selected().Target.Addr().Interface().(type) {
 	case *receiveCmd:
 		return status(errs, selected.run(in, out))
+	case *noiseCmd:
+		return status(errs, selected.run(out))
 	case workload:
 		return status(errs, c.bench(p, selected, out, errs))
 	default:

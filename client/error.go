@@ -1,6 +1,9 @@
 package client
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Code is the machine-readable class of an [Error]. It is an error itself, so that errors.Is(err,
 // CodeNotFound) finds it in a wrapped error.
@@ -40,6 +43,8 @@ type Error struct {
 	Message string `json:"message"`         // what is wrong, and what would be right
 	Field   string `json:"field,omitempty"` // path of the offending field in the request, if there is one
 	Status  int    `json:"-"`               // HTTP status of the code, from the reply's headers
+	// RetryAfter is after how long the server expects the same request to succeed; 0: it does not say.
+	RetryAfter time.Duration `json:"-"`
 
 	// Cause is the reason why no answer came, such as [context.DeadlineExceeded] or an error of the
 	// connection; nil if the server answered. With a Cause, a request that changes data may have taken

@@ -19,6 +19,9 @@ type Options struct {
 	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
 	Logger   *slog.Logger // default slog.Default()
+	// OpenStream counts a stream of a tenant against its quota, or refuses it with a [*client.Error]; done is called when
+	// it has ended. Nil: no tenant has a quota.
+	OpenStream func(tenant string) (done func(), err error)
 }
 
 // Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has
@@ -29,7 +32,7 @@ type Dashboard struct {
 	opts  Options
 	// recorder stays empty without Options.Status.
 	recorder *recorder
-	streams  chan struct{} // holds one element for each open stream
+	streams  *streams
 
 	// closed ends all streams and the recording; recording is what Close waits for.
 	closeOnce sync.Once
@@ -43,12 +46,15 @@ func New(local client.Local, opts Options) *Dashboard {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
 	}
+	if opts.OpenStream == nil {
+		opts.OpenStream = func(string) (func(), error) { return func() {}, nil }
+	}
 	if opts.Location == nil {
 		opts.Location = time.LoadLocation
 	}
 	d := &Dashboard{
 		local: local, opts: opts, recorder: new(recorder),
-		streams: make(chan struct{}, streamsMax), closed: make(chan struct{}),
+		streams: newStreams(streamsMax), closed: make(chan struct{}),
 	}
 	if opts.Status != nil {
 		d.recording.Go(d.record)

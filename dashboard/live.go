@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -18,7 +19,7 @@ const livePath = "/live"
 
 // The bounds of the streams.
 const (
-	streamsMax      = 64               // open at a time; a page without a stream works but does not update itself
+	streamsMax      = 64               // open at a time, which the tenants share; a page without a stream works but does not update itself
 	streamAge       = 5 * time.Minute  // the longest life of a stream; then the browser opens another
 	streamEvery     = time.Second      // between two polls of the page
 	streamShare     = 20               // a stream pauses at least this many times as long as a poll takes
@@ -52,7 +53,7 @@ func pageParam(v *visit) string {
 // one page.
 type stream struct {
 	dashboard *Dashboard
-	// req is the request of the stream; page is the address that it names.
+	// req is the request of the stream; page is the address that it names. The context of req ends with the stream.
 	req  *http.Request
 	page *url.URL
 	// make is the function of the page, the same that answers its GET.
@@ -73,20 +74,34 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 		d.serveLost(rw, req, http.StatusNotFound)
 		return
 	}
-	// The place is taken before anything is sent, so a refusal still has a status.
-	select {
-	case d.streams <- struct{}{}:
-	default:
-		rw.Header().Set("Retry-After", streamBusyAfter)
-		http.Error(rw, "too many streams are open; the page works without, but does not update itself", http.StatusServiceUnavailable)
-		return
-	}
-	defer func() { <-d.streams }()
+	ctx, end := context.WithCancel(req.Context())
+	defer end()
 	s := &stream{
-		dashboard: d, req: req, page: to, make: pages[to.Path], out: rw, conn: http.NewResponseController(rw),
+		dashboard: d, req: req.WithContext(ctx), page: to, make: pages[to.Path], out: rw, conn: http.NewResponseController(rw),
 		sent: make(map[string]string), spoke: time.Now(),
 	}
-	if err := s.run(); err != nil {
+	// The page is read once before the stream has a place, so that a reader who may not read it takes none; and the place
+	// is taken before anything is sent, so that a refusal still has a status.
+	first, err := s.changes()
+	if err != nil {
+		d.refuseStream(rw, err)
+		return
+	}
+	tenant := d.visitTo(req, to).tenant
+	done, err := d.opts.OpenStream(tenant)
+	if err != nil {
+		d.refuseStream(rw, err)
+		return
+	}
+	defer done()
+	place := d.streams.take(tenant, end)
+	if place == nil {
+		d.refuseStream(rw, refusal(client.CodeUnavailable, http.StatusServiceUnavailable,
+			"all %d streams are open, and the tenant %s has its share of them; the page works without, but does not update itself", streamsMax, tenant))
+		return
+	}
+	defer d.streams.free(place)
+	if err := s.run(first); err != nil {
 		d.opts.Logger.Debug("a stream has ended", slog.String("page", to.Path), slog.Any("error", err))
 	}
 }
@@ -94,7 +109,7 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 // run polls the page until the stream ends. It pauses longer if a poll takes long, so that expensive pages do not
 // load the server. With the pause in proportion, one stream uses at most about a twentieth of a processor, whatever
 // its page costs.
-func (s *stream) run() error {
+func (s *stream) run(first []fragment) error {
 	s.out.Header().Set("Content-Type", "text/event-stream")
 	s.out.Header().Set("X-Accel-Buffering", "no") // for proxies, which would keep what is sent
 	_ = s.conn.SetReadDeadline(time.Time{})       // otherwise the server's time limit for a request would end the stream
@@ -103,7 +118,10 @@ func (s *stream) run() error {
 	}
 	end := time.NewTimer(streamAge)
 	defer end.Stop()
-	look := time.NewTimer(0)
+	if err := s.tell(first); err != nil {
+		return err
+	}
+	look := time.NewTimer(streamEvery)
 	defer look.Stop()
 	for {
 		select {
@@ -123,13 +141,17 @@ func (s *stream) run() error {
 	}
 }
 
-// poll sends what has changed since the last poll. All changes of one poll are one write, so that the browser shows
-// them together.
+// poll sends what has changed since the last poll.
 func (s *stream) poll() error {
 	changed, err := s.changes()
 	if err != nil {
 		return err
 	}
+	return s.tell(changed)
+}
+
+// tell sends fragments. All changes of one poll are one write, so that the browser shows them together.
+func (s *stream) tell(changed []fragment) error {
 	var b bytes.Buffer
 	for _, f := range changed {
 		text, err := json.Marshal(f)

@@ -51,8 +51,8 @@ func TestSlowReader(t *testing.T) {
 		if given := s.deadline.Sub(begun); given < streamPatience || given > streamPatience+time.Minute {
 			t.Errorf("the reader had %s, want %s", given, streamPatience)
 		}
-		if len(d.streams) != 0 {
-			t.Errorf("%d streams are open", len(d.streams))
+		if n := d.streams.count(); n != 0 {
+			t.Errorf("%d streams are open", n)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -25,13 +24,7 @@ func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status 
 		v.send(rw, view{page: "failed", title: title, err: e})
 		return
 	}
-	body, err := json.Marshal(client.ErrorReply{Error: e})
-	if err != nil {
-		body = []byte(`{"error":{"code":"internal","message":"internal error"}}`)
-	}
-	rw.Header().Set("Content-Type", "application/json")
-	rw.WriteHeader(status)
-	_, _ = rw.Write(append(body, '\n')) // the caller has gone if this fails
+	sendError(rw, e)
 }
 
 // allowed returns the methods of a path, as a list in words.

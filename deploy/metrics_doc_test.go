@@ -67,33 +67,41 @@ func scrapeFamilies(t *testing.T, opts server.Options) (all map[string]*dto.Metr
 // anyServer is a client that trusts every certificate.
 var anyServer = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// scrapeQuotas starts a server whose file of rights gives a tenant a quota, and returns what it shows.
+// scrapeQuotas starts a server with a tenant that has every quota, and returns what it shows.
 func scrapeQuotas(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "auth.yaml")
-	text := "tenants: {billing: {quota: {jobs: 10, bytes: 1GiB, live_runs: 5}}}\n" +
-		"principals: [{name: prom, token_sha256: " + access.HashToken("prom") + ", grants: [{role: metrics}]}]\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	dir := t.TempDir()
+	rights := filepath.Join(dir, "rights.yaml")
+	err := os.WriteFile(rights, []byte(`tenants: {a: {quota: {jobs: 1, bytes: 1GiB, rate: 1/s, live_runs: 1, in_flight: 1, streams: 1, calendars: 1}}}
+principals: [{name: p, token_sha256: "`+access.HashToken("secret")+`", grants: [{role: metrics}]}]
+`), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.Start(t.Context(), server.Options{
-		Dir: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Auth: file, Logger: slog.New(slog.DiscardHandler),
-	})
+	s, err := server.Start(t.Context(), server.Options{Dir: filepath.Join(dir, "data"), Auth: rights, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	return readFamilies(t, s.Ready().HTTP+"/metrics")
+	return readFamiliesAs(t, s.Ready().HTTP+"/metrics", "secret")
 }
 
 func readFamilies(t *testing.T, url string) map[string]*dto.MetricFamily {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	return readFamiliesAs(t, url, "")
+}
+
+// readFamiliesAs reads the metrics as the principal with a token; "": as one without.
+func readFamiliesAs(t *testing.T, url, token string) map[string]*dto.MetricFamily {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer prom") // a server without rights ignores it
-	reply, err := anyServer.Do(req)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	reply, err := anyServer.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

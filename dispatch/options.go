@@ -85,6 +85,11 @@ type Options struct {
 	// 0 means 262,144.
 	PublishMax int
 
+	// InFlight returns how many attempts of a tenant may be under way at all its targets together, from 1; 0 means no
+	// bound. Further ones wait. It is called at each attempt under a lock, and must not block. Nil: no tenant has such a
+	// bound.
+	InFlight func(tenant string) int
+
 	// Tracer traces the attempts. Nil means no tracing, and no trace headers for the targets.
 	Tracer Tracer
 

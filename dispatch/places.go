@@ -62,12 +62,14 @@ type tenantPlaces struct {
 	name    string
 	lanes   int
 	taken   load
+	total   *tenantTotal     // of all kinds; nil: tenants have no such bound
 	waiting fair.FIFO[*lane] // the lanes that are queued, in the order of their turns
 	queued  bool             // it is in the turns of its kind
 }
 
 // kindPlaces holds what the lanes of a kind share.
 type kindPlaces struct {
+	kind        int  // its index
 	most, share load // bounds of the whole kind, and of one tenant
 	taken       load
 	tenants     map[string]*tenantPlaces
@@ -89,23 +91,26 @@ type kindPlaces struct {
 type places struct {
 	perTarget    int
 	streamWindow int
+	inFlight     func(tenant string) int // bound of a tenant's attempts at all its targets; nil: there is none
 
 	mu    sync.Mutex
 	lanes map[job.Lane]*lane
 	most  int // the largest length that lanes had; a Go map never shrinks, so an empty one that was large is replaced
 	kinds [job.TargetHandler + 1]kindPlaces
+
+	totals map[string]*tenantTotal // of the tenants with a lane; empty without inFlight
 }
 
 // newPlaces returns the places for the bounds in the options.
 func newPlaces(o Options) *places {
-	s := &places{perTarget: o.ConcurrencyPerTarget, streamWindow: o.StreamWindow, lanes: make(map[job.Lane]*lane)}
+	s := &places{perTarget: o.ConcurrencyPerTarget, streamWindow: o.StreamWindow, inFlight: o.InFlight, lanes: make(map[job.Lane]*lane), totals: make(map[string]*tenantTotal)}
 	for kind := range s.kinds {
 		most := load{o.InFlightMax, kindBytesMax}
 		if job.TargetKind(kind) == job.TargetNATS {
 			most.attempts = o.PublishMax
 		}
 		share := load{max(1, most.attempts*tenantShare/4), most.bytes * tenantShare / 4}
-		s.kinds[kind] = kindPlaces{most: most, share: share, tenants: make(map[string]*tenantPlaces)}
+		s.kinds[kind] = kindPlaces{kind: kind, most: most, share: share, tenants: make(map[string]*tenantPlaces)}
 	}
 	return s
 }
@@ -117,7 +122,7 @@ func (s *places) reserve(key job.Lane, weight int64, room func() bool) bool {
 	defer s.mu.Unlock()
 	l := s.open(key)
 	isFree := l.asks.Len() == 0 && l.taken.hasRoom(l.most, weight)
-	if isFree && l.kind.turns.Len() == 0 && l.tenant.taken.hasRoom(l.kind.share, weight) && l.kind.taken.hasRoom(l.kind.most, weight) {
+	if isFree && l.kind.turns.Len() == 0 && l.tenant.hasRoom(l.kind, weight) && l.kind.taken.hasRoom(l.kind.most, weight) {
 		l.take(1, weight)
 		return true
 	}
@@ -166,11 +171,12 @@ func (s *places) free(l *lane, weight int64) (grants []grant) {
 	defer s.mu.Unlock()
 	l.take(-1, weight)
 	l.queueUp()
-	l.tenant.queueUp(l.kind)
-	for next := l.kind.next(); next != nil; next = l.kind.next() {
-		grants = append(grants, grant{next.asks.Pop(), next})
-		next.queueUp()
-	}
+	s.kindsAfter(l.kind, l.tenant, func(k *kindPlaces) {
+		for next := k.next(); next != nil; next = k.next() {
+			grants = append(grants, grant{next.asks.Pop(), next})
+			next.queueUp()
+		}
+	})
 	s.forget(l)
 	return grants
 }
@@ -185,7 +191,7 @@ func (k *kindPlaces) next() *lane {
 		}
 		k.turns.Pop()
 		t.queued = false
-		if t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.weight()) {
+		if t.waiting.Len() == 0 || !t.hasRoom(k, t.weight()) {
 			continue
 		}
 		l := t.waiting.Pop()
@@ -210,6 +216,7 @@ func (s *places) open(key job.Lane) *lane {
 	if t == nil {
 		t = &tenantPlaces{name: key.Tenant}
 		k.tenants[key.Tenant] = t
+		s.addTotal(t, k)
 	}
 	t.lanes++
 	l := &lane{key: key, kind: k, tenant: t, most: load{s.limit(key), laneBytesMax}}
@@ -237,6 +244,7 @@ func (l *lane) take(attempts int, weight int64) {
 	l.taken.add(attempts, weight)
 	l.tenant.taken.add(attempts, weight)
 	l.kind.taken.add(attempts, weight)
+	l.tenant.total.add(attempts)
 }
 
 // queueUp appends a lane to the queue of its tenant, if it has an ask and a free place for it.
@@ -258,7 +266,7 @@ func (t *tenantPlaces) weight() int64 {
 // queueUp appends a tenant to the turns of its kind, if it has a queued lane and room in its share for
 // that lane's first ask.
 func (t *tenantPlaces) queueUp(k *kindPlaces) {
-	if t.queued || t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.weight()) {
+	if t.queued || t.waiting.Len() == 0 || !t.hasRoom(k, t.weight()) {
 		return
 	}
 	t.queued = true
@@ -273,6 +281,7 @@ func (s *places) forget(l *lane) {
 	delete(s.lanes, l.key)
 	if l.tenant.lanes--; l.tenant.lanes == 0 {
 		delete(l.kind.tenants, l.tenant.name)
+		s.dropTotal(l.tenant, l.kind)
 	}
 	if len(s.lanes) == 0 && s.most > spareMax {
 		s.lanes, s.most = make(map[job.Lane]*lane), 0

@@ -3,7 +3,7 @@
 // itself: each scrape reads the counters of the parts.
 //
 // metrics.go puts the registry together; each other file has the collector of one part: engine.go, storage.go,
-// deliveries.go, requests.go, rights.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go has the
+// deliveries.go, requests.go, rights.go, doors.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go has the
 // readings that package
 // server fills in; histogram.go shows a histogram of package histogram.
 //
@@ -46,6 +46,8 @@ type Options struct {
 	NATS func() EmbeddedNATS
 	// Certificates returns the readings of the listeners with TLS.
 	Certificates func() []Certificate
+	// Quotas returns what tenants use of the quotas that are held outside the engine.
+	Quotas func() Quotas
 	// Rights count the refusals of the rights of callers.
 	Rights Rights
 }
@@ -78,6 +80,9 @@ func newRegistry(opts Options) *prometheus.Registry {
 	registerProcess(r, opts)
 	if opts.Rights != nil {
 		r.MustRegister(&rightsCollector{opts.Rights})
+	}
+	if opts.Quotas != nil {
+		r.MustRegister(&quotaCollector{opts.Quotas})
 	}
 	if opts.Engine != nil {
 		r.MustRegister(&engineCollector{engine: opts.Engine, version: opts.Version})

@@ -11,6 +11,7 @@ var (
 	// no label.
 	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests by verb and code; code ok is success.", []string{"verb", "code"}, nil)
 	durationDesc = prometheus.NewDesc("carillon_api_request_duration_seconds", "How long requests took from their arrival to their reply, by the way they came.", []string{"verb", "via"}, nil)
+	unsentDesc   = prometheus.NewDesc("carillon_api_refusals_dropped_total", "Refusals over NATS that were not sent, because too many of the same tenant waited.", nil, nil)
 	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
@@ -23,6 +24,7 @@ func (c *requestCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- requestsDesc
 	ch <- durationDesc
 	ch <- underWayDesc
+	ch <- unsentDesc
 }
 
 // Collect implements [prometheus.Collector]. Verbs and codes that have not occurred are absent, because all
@@ -34,6 +36,7 @@ func (c *requestCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	counts := x.Counts()
 	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(counts.InProgress))
+	ch <- prometheus.MustNewConstMetric(unsentDesc, prometheus.CounterValue, float64(counts.RefusalsDropped))
 	for verb, of := range counts.Verbs {
 		for way, took := range of.Took {
 			ch <- secondsOf(durationDesc, took, verb, way)

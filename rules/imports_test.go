@@ -72,11 +72,11 @@ var house = map[string][]string{
 	"scheduler/clocktest":   over(words),
 	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
 	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
-	"api":         over(words, module+"/access", module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	"api":         over(words, module+"/access", module+"/fair", module+"/histogram", "golang.org/x/time/rate", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	// The HTTP gateway.
-	"web": over(words, module+"/access", module+"/api", module+"/certs", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
+	"web": over(words, module+"/access", module+"/api", module+"/fair", module+"/certs", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
 	// Who may do what, and the one package that reads the file of rights.
-	"access": {module + "/apierr", module + "/job", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3"},
+	"access": {module + "/apierr", module + "/job", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.

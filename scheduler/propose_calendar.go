@@ -15,6 +15,9 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 		return job.Calendar{}, false, err
 	}
 	p := &core.PutCalendar{Calendar: *cal, Actor: e.actorOf(ctx)}
+	if e.opts.CalendarsMax != nil {
+		p.Most = e.opts.CalendarsMax(cal.Tenant)
+	}
 	if err := e.submit(ctx, p); err != nil {
 		return job.Calendar{}, false, err
 	}
@@ -58,6 +61,16 @@ func (e *Engine) Calendars(_ context.Context, tenant, after string, limit int) (
 		return len(list) < limit, err
 	})
 	return list, err
+}
+
+// CountCalendars returns how many calendars a tenant has.
+func (e *Engine) CountCalendars(tenant string) (n int, err error) {
+	low := job.AppendCalendarKey(nil, tenant, "")
+	err = e.opts.Store.Scan(low, job.PrefixEnd(low), func([]byte, []byte) (bool, error) {
+		n++
+		return true, nil
+	})
+	return n, err
 }
 
 // calendarOf reads a calendar by its reference, as the lookup for compiling schedules. A calendar that cannot be read

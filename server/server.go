@@ -149,11 +149,20 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.Dispatch(), TenantNATS: s.tenantNATS(), TenantShares: s.sharesNATS, TenantLinksMax: tenantLinks(filesMax()),
 		Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
-		Targets: rules.Targets, Secret: s.readSecret,
+		Targets: rules.Targets, Secret: s.readSecret, InFlight: s.inFlight(),
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	s.sending.Store(s.dispatcher)
 	return err
+}
+
+// inFlight returns the function by which the senders ask for the attempts that a tenant may have under way; nil without a
+// file of rights.
+func (s *Server) inFlight() func(tenant string) int {
+	if s.access == nil {
+		return nil
+	}
+	return func(tenant string) int { return int(s.access.Tenant(tenant).Quota.InFlight) }
 }
 
 // fail records the failure of a part: the server is to be closed. Only the first failure counts.

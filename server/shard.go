@@ -40,12 +40,21 @@ const shardNumber = 0
 func (s *Server) engineOptions() scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(),
+		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(), CalendarsMax: s.calendarsMax(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
 		},
 	}
+}
+
+// calendarsMax returns the function by which the engine asks how many calendars a tenant may have; nil without a file of
+// rights.
+func (s *Server) calendarsMax() func(tenant string) int {
+	if s.access == nil {
+		return nil
+	}
+	return func(tenant string) int { return int(s.access.Tenant(tenant).Quota.Calendars) }
 }
 
 // apiOptions returns the options of the service that answers requests over NATS.

@@ -32,7 +32,7 @@ func (s *Server) openWeb(context.Context) error {
 		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
 		}),
 	}))
 	return nil
@@ -46,8 +46,18 @@ func (s *Server) aboutNode() api.Node {
 // pages makes the dashboard.
 func (s *Server) pages() func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
-		return dashboard.New(asker, dashboard.Options{Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, Insecurity: s.opts.insecurity()})
+		return dashboard.New(asker, dashboard.Options{
+			Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream, Insecurity: s.opts.insecurity(),
+		})
 	}
+}
+
+// openStream counts a stream of a page against the quota of a tenant.
+func (s *Server) openStream(tenant string) (done func(), err error) {
+	if done, err = s.access.OpenStream(tenant); err != nil {
+		return nil, api.PublicError(err)
+	}
+	return done, nil
 }
 
 // httpHosts returns the host names that HTTP requests may be for, in addition to addresses. Only this machine can reach a

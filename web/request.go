@@ -64,6 +64,7 @@ type call struct {
 	outside []outsideMember
 	// A conflict is then answered with 412 and not with 409.
 	isConditional bool // a header demands a version
+	isRead        bool // the body was read, or begun to be read
 }
 
 // outsideMember is a member of a request that is not in its body. value is JSON and comes from quoted or from digits
@@ -202,10 +203,11 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 	if req.ContentLength > most {
 		return nil, errBodyTooLarge(most)
 	}
-	if err := reads.take(); err != nil {
+	if err := reads.take(c.Tenant); err != nil {
 		return nil, err
 	}
-	defer reads.free()
+	defer reads.free(c.Tenant)
+	c.isRead = true
 	// Both replace the deadlines of the server, which are those of a single request.
 	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)

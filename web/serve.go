@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-io/carillon/api"
@@ -136,7 +138,25 @@ func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Ex
 	if got.MayLag && r.method == http.MethodGet {
 		x.StateLag(rw.Header())
 	}
+	if refusal != nil && !got.isRead {
+		leaveBody(rw, req)
+	}
 	return reply, w.refusalOf(refusal, got.isConditional)
+}
+
+// bodyLeftBytes is the size from which the body of a refused request is not read. A smaller one has mostly arrived, and
+// reading it costs less than a new connection.
+const bodyLeftBytes = 64 << 10
+
+// leaveBody lets a refusal be sent without reading the body of the request first, and closes the connection after it. The
+// server would otherwise read a part of the body, to keep the connection.
+func leaveBody(rw http.ResponseWriter, req *http.Request) {
+	if req.ContentLength >= 0 && req.ContentLength < bodyLeftBytes {
+		return
+	}
+	if http.NewResponseController(rw).EnableFullDuplex() == nil { // otherwise it is no connection
+		rw.Header().Set("Connection", "close")
+	}
 }
 
 // refusalOf returns a refusal as HTTP has it: a failed condition of a header has a status of its own, and a refusal of
@@ -171,6 +191,9 @@ func (w *gateway) whoLeads(message string) string {
 func (w *gateway) refuse(rw http.ResponseWriter, e *client.Error) {
 	if e.Status == http.StatusUnauthorized {
 		rw.Header().Set("WWW-Authenticate", bearer)
+	}
+	if e.RetryAfter > 0 {
+		rw.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(e.RetryAfter.Seconds())), 10))
 	}
 	w.send(rw, e.Status, api.ErrorBody(e))
 }

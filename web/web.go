@@ -68,7 +68,7 @@ type gateway struct {
 	opts   Options
 	plain  http.Handler // everything except the API
 
-	reads, bulkReads places // of the bodies being read
+	reads, bulkReads *places // of the bodies being read
 	// sends bounds every reply in time, those of the pages included.
 	sends sends
 	// origins reads the headers that browsers add to a request; it has no list of trusted origins.
@@ -81,7 +81,7 @@ type gateway struct {
 func New(engine Engine, opts Options) *http.Server {
 	opts = opts.withDefaults()
 	w := &gateway{
-		engine: engine, opts: opts, reads: make(places, readsMax), bulkReads: make(places, bulkReadsMax),
+		engine: engine, opts: opts, reads: newPlaces(readsMax), bulkReads: newPlaces(bulkReadsMax),
 		origins: http.NewCrossOriginProtection(),
 	}
 	mux := http.NewServeMux()
@@ -204,7 +204,9 @@ func (w *gateway) send(rw http.ResponseWriter, code int, body []byte) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
 	if mayPass(code) {
-		h.Set("Retry-After", retryAfter)
+		if h.Get("Retry-After") == "" {
+			h.Set("Retry-After", retryAfter)
+		}
 	}
 	w.sends.write(rw, code, body, lineEnd)
 }

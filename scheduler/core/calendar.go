@@ -15,11 +15,16 @@ import (
 // fill the memory with calendars that no job uses.
 const calendarsMax = 10_000
 
+// calendarsOfTenantMax bounds the calendars of a tenant without a quota, so that no tenant takes all that there may be. A
+// tenant that has more keeps them, and adds none.
+const calendarsOfTenantMax = 1_000
+
 // PutCalendar adds a calendar, or replaces the one with the same name.
 type PutCalendar struct {
 	Handled
 	Calendar job.Calendar // in: the calendar as the caller gives it; out: as it is stored
 	Actor    job.Actor
+	Most     int // calendars that the tenant may have; 0: the default
 
 	Created bool // result
 }
@@ -62,9 +67,10 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	cal := &p.Calendar
 	ref := calendarRef(cal.Tenant, cal.Name)
 	old := c.calendars[ref]
-	if old == nil && len(c.calendars) >= calendarsMax {
-		p.Err = apierr.Errorf(apierr.QuotaExceeded, "name", "there are %d calendars, and no more are allowed; delete one", calendarsMax)
-		return
+	if old == nil {
+		if p.Err = c.checkCalendars(cal.Tenant, p.Most); p.Err != nil {
+			return
+		}
 	}
 	cal.Version, cal.UpdatedAt = 1, c.now
 	if p.Created = old == nil; old != nil {
@@ -79,6 +85,28 @@ func (c *Core) putCalendar(p *PutCalendar) {
 		c.profiles.mark(list)
 		c.replanSoon()
 	}
+}
+
+// checkCalendars refuses a further calendar of a tenant, or of the engine. It counts within the step, so two puts at a time
+// cannot both take the last place. It visits all calendars, which are few: a count that is kept would have to be right
+// after every way in which a calendar comes and goes.
+func (c *Core) checkCalendars(tenant string, most int) error {
+	if most == 0 {
+		most = calendarsOfTenantMax
+	}
+	has := 0
+	for _, cal := range c.calendars {
+		if cal.Tenant == tenant {
+			has++
+		}
+	}
+	switch {
+	case has >= most:
+		return apierr.Errorf(apierr.QuotaExceeded, "name", "the tenant %s has %d calendars, and may have %d; delete one, or ask for a higher quota", tenant, has, most)
+	case len(c.calendars) >= calendarsMax:
+		return apierr.Errorf(apierr.QuotaExceeded, "name", "all tenants together have %d calendars, and no more are allowed; delete one", calendarsMax)
+	}
+	return nil
 }
 
 // followCalendars compiles the schedule of a put again if a calendar has changed since the proposer read it. The job

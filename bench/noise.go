@@ -1,0 +1,145 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// noiseCmd is the flooding process. It is a process of its own, so that its work does not delay the requests of the other
+// tenant within the harness. It prints how many requests it sent, how many replies came, and how many of them were refusals for too many requests.
+type noiseCmd struct {
+	URL         string        `arg:""`
+	Requests    int           `arg:""`
+	Connections int           `arg:""`
+	Parallel    int           `arg:""`
+	For         time.Duration `arg:""`
+	Seed        uint64        `arg:""`
+
+	sent, answered, limited atomic.Int64
+}
+
+// noisePatience is how long a connection waits for any reply before it sends more without one.
+const noisePatience = 2 * time.Second
+
+// noiseVerbs are asked for at random; the last is no verb.
+var noiseVerbs = []string{"jobs.put", "jobs.get", "jobs.list", "jobs.put_many", "runs.get", "runs.report", "jobs.trigger", "status", "jobs.nonsense"}
+
+// largeEvery is how many requests come for each with a payload over the limit of a job.
+const largeEvery = 2000
+
+func (c *noiseCmd) run(out io.Writer) error {
+	var wg sync.WaitGroup
+	errs := make([]error, c.Connections)
+	for i := range c.Connections {
+		wg.Go(func() { errs[i] = c.send(i) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(out, c.sent.Load(), c.answered.Load(), c.limited.Load())
+	return err
+}
+
+// send makes the requests of one connection. It has as many without a reply at a time as its part of all is.
+func (c *noiseCmd) send(number int) error {
+	nc, err := nats.Connect(c.URL, nats.Name("bench noise"))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	places := make(chan struct{}, max(1, c.Parallel/c.Connections))
+	inbox := nats.NewInbox()
+	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) {
+		c.answered.Add(1)
+		if m.Header.Get("Nats-Service-Error-Code") == "429" {
+			c.limited.Add(1)
+		}
+		select {
+		case <-places:
+		default:
+		}
+	})
+	if err != nil {
+		return err
+	}
+	_ = sub.SetPendingLimits(-1, -1)
+	rng := rand.New(rand.NewPCG(c.Seed, uint64(number)))
+	large := []byte(`{"name":"large","schedule":"@daily","target":{"kind":"nats","subject":"a"},"payload":"` + strings.Repeat("x", 300<<10) + `"}`)
+	patience := time.NewTimer(noisePatience)
+	over := time.Now().Add(c.For)
+	for i := 0; i < c.Requests/c.Connections && time.Now().Before(over); i++ {
+		patience.Reset(noisePatience)
+		select {
+		case places <- struct{}{}:
+		case <-patience.C:
+			for range cap(places) - 1 { // what has no reply by now gets none
+				<-places
+			}
+		}
+		c.sent.Add(1)
+		body, verb := garbage(rng), noiseVerbs[rng.IntN(len(noiseVerbs))]
+		if i%largeEvery == largeEvery/2 {
+			body, verb = large, "jobs.put"
+		}
+		if err := nc.PublishRequest("carillon.v1."+noisyTenant+"."+verb, inbox, body); err != nil {
+			return err
+		}
+	}
+	for until := time.Now().Add(noisePatience); len(places) > 0 && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// garbage returns a body that is seldom JSON.
+func garbage(rng *rand.Rand) []byte {
+	body := make([]byte, rng.IntN(256))
+	for i := range body {
+		body[i] = byte(rng.Uint32())
+	}
+	return body
+}
+
+// noise is a running flooding process.
+type noise struct {
+	cmd   *exec.Cmd
+	text  strings.Builder // what it printed
+	ended chan struct{}
+	err   error // of the process; valid once ended is closed
+}
+
+// startNoise starts this program again as the one that floods.
+func (s *stand) startNoise(url string, c *floodCmd) (*noise, error) {
+	args := slices.Concat(s.program.Args, []string{"noise", url, strconv.Itoa(c.Requests), strconv.Itoa(c.Connections), strconv.Itoa(c.Parallel), c.For.String(), strconv.FormatUint(s.seed, 10)})
+	n := &noise{cmd: exec.Command(s.program.Self, args...), ended: make(chan struct{})}
+	n.cmd.Stderr, n.cmd.Stdout = os.Stderr, &n.text
+	if err := n.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the noise: %w", err)
+	}
+	go func() {
+		n.err = n.cmd.Wait()
+		close(n.ended)
+	}()
+	return n, nil
+}
+
+// collect ends the process if it has not ended, and returns what it printed.
+func (n *noise) collect() (string, error) {
+	_ = n.cmd.Process.Kill() // fails if it has ended
+	<-n.ended
+	return n.text.String(), n.err
+}
