@@ -9,6 +9,9 @@
 // requests (captures.go), and judges the servers (facts.go, check.go, weaknesses.go). Afterwards watch.go leaves
 // servers that are cut off, and lost.go ends a member without JetStream.
 //
+// With rights, doorman.go decides who may connect to the embedded server, guest.go as whom, accounts.go has the accounts
+// of tenants, and announce.go makes the servers of a cluster know each other's. tenant.go connects the dispatcher there.
+//
 // The package starts no goroutines of its own, apart from those of NATS and the one that [Surroundings.Watch] runs and
 // waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
 // contexts. It does not interpret requests and does not elect leaders.

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/client/clienttest"
+	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -229,4 +232,61 @@ func startAgain(t *testing.T, o Options) (s *Server) {
 	})
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 	return s
+}
+
+// TestClusterAddsTenant: a tenant that is added while the cluster runs works, though the nodes read the file one after the
+// other, and a worker connects before the leader knows of it.
+func TestClusterAddsTenant(t *testing.T) {
+	t.Parallel()
+	nodes := nodeOptions(t, 3)
+	path := writeRights(t)
+	for i := range nodes {
+		nodes[i].Auth = path
+	}
+	servers := startAll(t.Context(), t, nodes...)
+	leader := 0
+	testkit.Until(t, "a node leads", func() bool {
+		leader = slices.IndexFunc(servers, func(s *Server) bool { return s.shard.Node().Status().Role == replication.RoleLeader })
+		return leader >= 0
+	})
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("stock: }"), []byte("stock: , fresh: }"), 1)
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	other := servers[(leader+1)%3]
+	other.Reload()
+	worker, err := nats.Connect(other.Ready().NATS, nats.Token("all"), nats.UserInfo("fresh", ""), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectJitter(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Close()
+	if _, err := worker.Subscribe("work.ask", func(m *nats.Msg) { _ = m.Respond([]byte("done")) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := worker.RTT(); err != nil {
+		t.Fatal(err)
+	}
+	servers[leader].Reload()
+	_, c := clientOf(t, servers[leader], "all", "fresh")
+	j := client.Job{Name: "ask", Schedule: "@yearly", Target: client.Target{Kind: "request", Subject: "work.ask"}, Retry: client.Retry{MaxAttempts: 1}}
+	if _, _, err := c.Put(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "a run reaches the worker", func() bool {
+		run, err := c.Trigger(t.Context(), client.TriggerRequest{Name: "ask"})
+		if err != nil {
+			return false
+		}
+		for run.Status != "succeeded" && run.Status != "dead" && err == nil {
+			run, err = c.Run(t.Context(), run.RunID)
+		}
+		return run.Status == "succeeded"
+	})
 }
