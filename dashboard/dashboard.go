@@ -17,6 +17,8 @@ type Options struct {
 	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
 	Logger   *slog.Logger // default slog.Default()
+	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and nobody signs in.
+	Rights Rights
 }
 
 // Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has
@@ -90,6 +92,7 @@ var pages = map[string]func(*visit) view{
 	"/run":        (*visit).run,
 	"/audit":      (*visit).audit,
 	"/playground": (*visit).playground,
+	signInPath:    (*visit).signIn,
 }
 
 // actions has the function of each action, by path. An action returns the address to which the browser is redirected,

@@ -56,20 +56,23 @@ type Server struct {
 	certs      keepers                             // of the listeners with TLS
 	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
 	access     *access.Keeper                      // nil: every caller may do everything
+	sessionKey sessionKey                          // of the pages
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
 
-	stopCerts   context.CancelFunc // nil: no certificates are watched
-	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
-	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
-	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
-	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
-	background  sync.WaitGroup
-	failed      chan error // failures of parts; the first one ends the server, and those that find no place are dropped
-	closeOnce   sync.Once
-	closed      chan struct{}
-	closeErr    error
+	stopCerts  context.CancelFunc // nil: no certificates are watched
+	stopAccess context.CancelFunc // nil: no watch of the file of rights runs
+
+	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
+	stopWatch      context.CancelFunc // nil: no watch of JetStream runs
+	stopAround     context.CancelFunc // nil: no watch of the surroundings runs
+	stopServers    context.CancelFunc // nil: no watch of the servers of the connections runs
+	background     sync.WaitGroup
+	failed         chan error // failures of parts; the first one ends the server, and those that find no place are dropped
+	closeOnce      sync.Once
+	closed         chan struct{}
+	closeErr       error
 }
 
 // Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.
