@@ -147,7 +147,7 @@ func (i *Issuer) authorize(rw http.ResponseWriter, req *http.Request) {
 	}
 	if i.byHand && q.Get("pressed") == "" {
 		rw.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(rw, `<!doctype html><title>Issuer</title><main><h1>Who are you?</h1><a id="go" href="/authorize?%s&amp;pressed=1">I am alice</a></main>`, html.EscapeString(req.URL.RawQuery))
+		_, _ = fmt.Fprintf(rw, `<!doctype html><title>Issuer</title><link rel="icon" href="data:,"><main><h1>Who are you?</h1><a id="go" href="/authorize?%s&amp;pressed=1">I am alice</a></main>`, html.EscapeString(req.URL.RawQuery))
 		return
 	}
 	code := rand.Text()
