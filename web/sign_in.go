@@ -137,6 +137,7 @@ func (w *gateway) begin(rw http.ResponseWriter, req *http.Request, next string, 
 		w.showSignIn(rw, req, next, api.PublicError(err))
 		return
 	}
+	w.opts.Logger.Info("a reader of pages has signed in", slog.String("by", who.By()), slog.String("from", req.RemoteAddr))
 	redirect(rw, req, next)
 }
 
