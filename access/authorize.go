@@ -47,6 +47,9 @@ func (k *Keeper) AuthorizeStatus(w Who) error {
 func (k *Keeper) deny(w Who, tenant, verb string) error {
 	if w.Principal == nil && w.Tenant == "" {
 		k.denied.count(&k.denied.unknown)
+		if w.Refusal != "" {
+			return apierr.Errorf(apierr.Unauthenticated, "", "%s", w.Refusal)
+		}
 		return apierr.Errorf(apierr.Unauthenticated, "", "the request has no credentials that this server knows; want a token, over HTTP as the header Authorization: Bearer <token>")
 	}
 	if k.denied.count(&k.denied.forbidden) {

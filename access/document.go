@@ -25,9 +25,8 @@ func wrong(n *yaml.Node, format string, args ...any) error {
 
 // key is a key of a mapping, with what reads its value.
 type key struct {
-	name    string
-	read    func(*yaml.Node) error
-	isLater bool // it is refused, and not advised
+	name string
+	read func(*yaml.Node) error
 }
 
 // readMapping reads a mapping with known keys, each at most once. what names it in errors.
@@ -37,22 +36,12 @@ func readMapping(n *yaml.Node, what string, keys ...key) error {
 		if i < 0 {
 			var known []string
 			for _, k := range keys {
-				if !k.isLater {
-					known = append(known, k.name)
-				}
+				known = append(known, k.name)
 			}
 			return wrong(name, "the key %q of %s is unknown; %s", apierr.Clip(name.Value), what, apierr.Advice(name.Value, known, ""))
 		}
 		return keys[i].read(value)
 	})
-}
-
-// later returns a key that a later release may have. It is refused by name: a bound that a file states and nothing
-// holds would be worse than none.
-func later(name string) key {
-	return key{name: name, isLater: true, read: func(n *yaml.Node) error {
-		return wrong(n, "%s is not supported yet; leave it out", name)
-	}}
 }
 
 // eachKey reads a mapping whose keys are names, each at most once. An empty value counts as an empty mapping.

@@ -50,13 +50,14 @@ func Parse(text []byte) (*Table, error) {
 	return t, nil
 }
 
-// read fills the table. Tenants are read before the principals that refer to them, whatever their order in the file.
+// read fills the table. Tenants and the issuer are read before the principals that refer to them, whatever their order in
+// the file.
 func (t *Table) read(n *yaml.Node) error {
 	var principals *yaml.Node
 	err := readMapping(n, "the file",
 		key{name: "tenants", read: t.readTenants},
 		key{name: "principals", read: func(n *yaml.Node) error { principals = n; return nil }},
-		later("oidc"))
+		key{name: "oidc", read: t.readOIDC})
 	if err != nil || principals == nil {
 		return err
 	}
@@ -78,12 +79,12 @@ func (t *Table) readTenants(n *yaml.Node) error {
 
 func (t *Table) readPrincipal(n *yaml.Node) error {
 	p := &Principal{roles: make(map[string]Role), line: n.Line}
-	var hash string
+	var hash, group string
 	err := readMapping(n, "a principal",
 		key{name: "name", read: text(&p.Name, "the name of a principal")},
 		key{name: "token_sha256", read: text(&hash, "token_sha256")},
 		key{name: "nkey", read: text(&p.NKey, "nkey")},
-		later("oidc_group"),
+		key{name: "oidc_group", read: text(&group, "oidc_group")},
 		key{name: "grants", read: func(n *yaml.Node) error {
 			return eachItem(n, "grants", func(n *yaml.Node) error { return t.readGrant(n, p) })
 		}})
@@ -93,7 +94,10 @@ func (t *Table) readPrincipal(n *yaml.Node) error {
 	if err := ValidatePrincipal(p.Name); err != nil {
 		return wrong(n, "%v", err)
 	}
-	return t.add(n, p, hash)
+	if err := t.add(n, p, hash); err != nil {
+		return err
+	}
+	return t.addGroup(n, p, group)
 }
 
 // nameBytesMax bounds the name of a principal, so that it fits into the audit log with its means.

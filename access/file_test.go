@@ -56,6 +56,15 @@ func TestDocumentedFile(t *testing.T) {
 	if err != nil || table.Principals() != 3 {
 		t.Errorf("the file of the documentation: %v", err)
 	}
+	page, err = os.ReadFile("../docs/sign-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	if table, err := Parse([]byte("tenants: {billing: }\n" + text)); err != nil || table.OIDC().ClientID != "carillon" || table.Principals() != 2 {
+		t.Errorf("the file of the page on signing in: %v", err)
+	}
 }
 
 // many returns a file of n principals, each with a token and with a grant in each of two tenants.

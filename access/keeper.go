@@ -71,7 +71,7 @@ func (k *Keeper) Known(principal, means string) Who {
 	if k == nil {
 		return Who{}
 	}
-	p := k.Table().Principal(principal)
+	p := k.Table().named(principal)
 	if p == nil {
 		return Who{}
 	}

@@ -108,12 +108,3 @@ func (p *Principal) tenants() (names []string) {
 	slices.Sort(names)
 	return names
 }
-
-// TenantNames returns the tenants of the file, with the default one, sorted.
-func (t *Table) TenantNames() (names []string) {
-	for name := range t.tenants {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}

@@ -1,11 +1,16 @@
 package access
 
+import (
+	"maps"
+	"slices"
+)
+
 // AnyTenant is the tenant of a grant that holds for all tenants, also for those that the file does not list.
 const AnyTenant = "*"
 
 // A Principal is a person or a program that the file of rights knows. It is fixed after it was read.
 type Principal struct {
-	Name string
+	Name string // of a person who is several principals: their names, with commas between
 	NKey string // public key of its NATS user; "": it has none
 
 	roles     map[string]Role // by tenant, AnyTenant included
@@ -31,6 +36,16 @@ func (p *Principal) MayReadMetrics() bool {
 	return p != nil && (p.isMetrics || p.roles[AnyTenant] >= Viewer)
 }
 
+// Tenants returns the tenants in which the principal has a role, sorted, and whether it has one in all tenants, which are
+// not among them. It returns none for nil.
+func (p *Principal) Tenants() (names []string, all bool) {
+	if p == nil {
+		return nil, false
+	}
+	names = slices.Sorted(maps.Keys(p.roles))
+	return slices.DeleteFunc(names, func(name string) bool { return name == AnyTenant }), p.roles[AnyTenant] != None
+}
+
 // hasRole reports whether the principal has a role in some tenant. It is false for nil.
 func (p *Principal) hasRole() bool { return p != nil && len(p.roles) > 0 }
 
@@ -46,11 +61,13 @@ func (p *Principal) grant(tenant string, r Role) {
 // Who is who asks: a principal, and by what it showed that it is. The zero value is a caller without credentials.
 type Who struct {
 	*Principal
-	// Means is by what it was recognized, with its name there: token:ci, nkey:U…, cert:build.
+	// Means is by what it was recognized, with its name there: token:ci, nkey:U…, cert:build, oidc:alice.
 	Means string
 	// Tenant is set for a caller whom NATS permitted to use the subjects of this tenant. It has all rights there, and
 	// Principal is nil.
 	Tenant string
+	// Refusal says why what a caller has shown does not count; "": it has shown nothing, or nothing is to be said.
+	Refusal string
 }
 
 // By returns the name for the audit log; "" for a caller without credentials.

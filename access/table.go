@@ -2,6 +2,8 @@ package access
 
 import (
 	"crypto/sha256"
+	"maps"
+	"slices"
 )
 
 // Table is a file of rights that was read and found right. It does not change, and is safe for concurrent use.
@@ -10,12 +12,15 @@ type Table struct {
 	byName  map[string]*Principal
 	byToken map[[sha256.Size]byte]*Principal
 	byNKey  map[string]*Principal
+	byGroup map[string][]*Principal // of the issuer
+	oidc    OIDC
 }
 
 func newTable() *Table {
 	return &Table{
 		tenants: map[string]*Tenant{tenantDefault: {}}, byName: make(map[string]*Principal),
 		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal),
+		byGroup: make(map[string][]*Principal),
 	}
 }
 
@@ -25,8 +30,12 @@ func (t *Table) WhoseToken(token string) Who {
 	if token == "" || len(token) > tokenBytesMax {
 		return Who{}
 	}
-	return whoIs(t.byToken[sha256.Sum256([]byte(token))], "token")
+	return t.WhoseHash(sha256.Sum256([]byte(token)))
 }
+
+// WhoseHash returns the caller whose token has a hash; the zero value if no principal has it. The hash itself is no token:
+// only a way in that has seen the token may use it.
+func (t *Table) WhoseHash(hash [sha256.Size]byte) Who { return whoIs(t.byToken[hash], "token") }
 
 // WhoseNKey returns the caller who has shown to have the private key of a NATS user; the zero value if no principal has
 // it.
@@ -90,6 +99,9 @@ func (t *Table) Lists(tenant string) bool { return t.tenants[tenant] != nil }
 
 // Tenants returns the number of tenants, with the default one.
 func (t *Table) Tenants() int { return len(t.tenants) }
+
+// TenantNames returns the names of the tenants, with the default one, sorted.
+func (t *Table) TenantNames() []string { return slices.Sorted(maps.Keys(t.tenants)) }
 
 // Principals returns the number of principals.
 func (t *Table) Principals() int { return len(t.byName) }

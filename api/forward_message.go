@@ -23,7 +23,7 @@ const (
 
 // forwardHeaderBytes is the part of the largest message that is reserved for the headers of a request: a forwarded
 // with the longest texts, the seal and the trace.
-const forwardHeaderBytes = 2 << 10
+const forwardHeaderBytes = 5 << 10
 
 // forwarded is what a standby says about a request that it passes on. The leader believes it, because only nodes may
 // send such requests. Whatever else has to be known about a caller belongs here; a leader that does not know a member
@@ -33,7 +33,7 @@ type forwarded struct {
 	From string `json:"from"`           // how the request came to the standby: http or dashboard
 	Host string `json:"host,omitempty"` // of the caller; its share of the rooms depends on it
 	// Principal is the caller as the standby has recognized it, and Means by what. The leader decides by its own file of
-	// rights what the principal may do.
+	// rights what the principal may do. A person who is several principals has their names, with commas between.
 	Principal string `json:"principal,omitempty"`
 	Means     string `json:"means,omitempty"`
 
@@ -48,6 +48,7 @@ var forwardFrom = map[string]bool{"http": true, "dashboard": true}
 // gateway adds to it.
 const (
 	forwardHostMax   = 64
+	forwardNamesMax  = 2 << 10 // of a principal
 	forwardBodyMax   = 5 << 20
 	forwardTimeMSMax = 3_600_000
 )
@@ -65,7 +66,7 @@ func readForwarded(r *inbox.Request) (about forwarded, err error) {
 	switch {
 	case asker.Validate() != nil:
 		return about, asker.Validate()
-	case len(about.Principal) > forwardHostMax || len(about.Means) > 2*forwardHostMax:
+	case len(about.Principal) > forwardNamesMax || len(about.Means) > 2*forwardHostMax:
 		return about, apierr.Errorf(apierr.TooLarge, forwardHeader, "names a longer caller than any node")
 	case !forwardFrom[about.From] || len(about.Host) > forwardHostMax || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.BodyBytes < 0:
 		return about, apierr.Errorf(apierr.InvalidField, forwardHeader, "has a value that no node sends")

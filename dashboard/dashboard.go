@@ -22,6 +22,8 @@ type Options struct {
 	// OpenStream counts a stream of a tenant against its quota, or refuses it with a [*client.Error]; done is called when
 	// it has ended. Nil: no tenant has a quota.
 	OpenStream func(tenant string) (done func(), err error)
+	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and nobody signs in.
+	Rights Rights
 }
 
 // Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has
@@ -98,6 +100,7 @@ var pages = map[string]func(*visit) view{
 	"/run":        (*visit).run,
 	"/audit":      (*visit).audit,
 	"/playground": (*visit).playground,
+	signInPath:    (*visit).signIn,
 }
 
 // actions has the function of each action, by path. An action returns the address to which the browser is redirected,

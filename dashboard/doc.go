@@ -7,7 +7,8 @@
 // the live templates whose text has changed. So the first page and its updates always come from the same
 // code.
 //
-// The package has no authentication: every client that can connect to the port may do everything.
+// The package recognizes nobody: [Options.Rights] says who reads a page, and the server decides what they may do. A page
+// only leaves out what would be refused. Without Rights every client that can connect to the port may do everything.
 //
 // dashboard.go has the table of pages and actions; each page is in the file of its noun, with the type of its
 // content. visit.go is one request, view.go renders, live.go streams, recorder.go and spread.go collect what chart.go

@@ -39,6 +39,7 @@ type frame struct {
 	// Notice says what the action has done that led to this page; "" without one.
 	Notice string
 	Live   string // address of the stream; "" if the page has none
+	Reader reader
 	Now    time.Time
 	Body   any
 
@@ -54,6 +55,9 @@ func (f *frame) Link(path string, pairs ...string) string { return link(f.Tenant
 
 // IsDefault reports whether the tenant is the default one.
 func (f *frame) IsDefault() bool { return f.Tenant == tenantDefault }
+
+// May reports whether the reader may use a verb in the tenant of the page. What they may not do is not offered.
+func (f *frame) May(verb string) bool { return f.Reader.may(verb, f.Tenant) }
 
 // IsOfAll reports whether the page lists runs of more than one job.
 func (f *frame) IsOfAll() bool {
@@ -103,13 +107,14 @@ func failed(err error) view { return view{page: "failed", title: "The request fa
 // the node.
 func (v *visit) frame(p *view) *frame {
 	f := &frame{
-		Title: p.title, Active: p.active, Tenant: v.tenant, Now: v.now, Body: p.body,
+		Title: p.title, Active: p.active, Tenant: v.tenant, Reader: v.reader, Now: v.now, Body: p.body,
 		Alert: publicError(p.err), Notice: notices[v.query.Get("notice")],
 		Insecurity: v.dashboard.opts.Insecurity,
 		Style:      styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
 	}
 	f.Notice = strings.Replace(f.Notice, "#", nameOrNumber(v.query.Get("n")), 1)
-	if v.client != nil {
+	// Who signs in may not know more of the node than that it is there.
+	if v.client != nil && v.path != signInPath {
 		f.Status, _ = v.client.Status(v.req.Context()) // after an error the status line is empty
 	}
 	if len(p.live) > 0 && v.req.Method == http.MethodGet {

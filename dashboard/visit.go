@@ -15,7 +15,7 @@ import (
 // encoding of forms makes three bytes of each special character.
 const formBytesMax = 2 << 20
 
-// tenantDefault is the tenant of a visit that names none.
+// tenantDefault is the tenant of a visit that names none, unless its reader may see others alone.
 const tenantDefault = "default"
 
 // visit is one request for a page or an action, or one poll of a page's stream. It reads and changes data only
@@ -29,6 +29,7 @@ type visit struct {
 	form      url.Values // values of the body of an action
 	// tenant is the parameter of the same name in the address, of a page and of an action.
 	tenant string
+	reader reader
 	// by is "" if no proxy names the visitor; the audit log then has only the origin.
 	by string
 	// client is nil if err is not.
@@ -48,8 +49,11 @@ func (d *Dashboard) visitTo(req *http.Request, to *url.URL) *visit {
 		dashboard: d, req: req, path: to.Path, query: cleaned(to.Query()), tenant: tenantDefault,
 		by: req.Header.Get("Carillon-By"), now: time.Now(),
 	}
+	v.reader = d.readerOf(req.Context())
 	if t := v.query.Get("tenant"); t != "" {
 		v.tenant = t
+	} else if first := v.reader.firstTenant(); first != "" {
+		v.tenant = first
 	}
 	if v.client, v.err = client.NewLocal(d.local, client.Options{Tenant: v.tenant, By: v.by}); v.err != nil {
 		v.err = refusal(client.CodeInvalidField, http.StatusUnprocessableEntity, "%v", v.err)

@@ -60,7 +60,7 @@ var house = map[string][]string{
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": over(words, module+"/backup", module+"/histogram", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
+	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
 	// A store and a log in memory.
@@ -74,9 +74,14 @@ var house = map[string][]string{
 	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
 	"api":         over(words, module+"/access", module+"/fair", module+"/histogram", "golang.org/x/time/rate", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	// The HTTP gateway.
-	"web": over(words, module+"/access", module+"/api", module+"/fair", module+"/certs", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
+	"web": over(words, module+"/access", module+"/api", module+"/fair", module+"/certs", module+"/client", module+"/oidc", module+"/scheduler", module+"/session", "github.com/go-json-experiment/json"),
 	// Who may do what, and the one package that reads the file of rights.
 	"access": {module + "/apierr", module + "/job", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
+	// Issuers of identities; a small one for tests.
+	"oidc":          {module + "/access", "github.com/go-json-experiment/json"},
+	"oidc/oidctest": {},
+	// Sealed cookies.
+	"session": {},
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
@@ -88,7 +93,7 @@ var house = map[string][]string{
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/secrets", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

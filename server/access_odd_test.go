@@ -75,9 +75,14 @@ func TestRightsTellNothing(t *testing.T) {
 	})
 	for _, path := range []string{
 		"/api/v1/jobs/secret", "/api/v1/jobs", "/api/v1/audit", "/api/v1/jobs/secret/runs?attempts=true", "/api/v1/runs?status=dead&attempts=true",
-		"/job?tenant=billing&name=secret", "/job/edit?tenant=billing&name=secret", "/jobs?tenant=billing", "/audit?tenant=billing", "/runs?tenant=billing",
+		"/job?tenant=billing&name=secret", "/jobs?tenant=billing", "/audit?tenant=billing", "/runs?tenant=billing",
 	} {
 		if r := g.ask("viewer", "GET", path, ""); r.Status != http.StatusOK || strings.Contains(r.Body, "planted") {
+			t.Errorf("%s shows a viewer %d %s", path, r.Status, r.Body)
+		}
+	}
+	for _, path := range []string{"/job/edit?tenant=billing&name=secret", "/new?tenant=billing"} {
+		if r := g.ask("viewer", "GET", path, ""); r.Status != http.StatusForbidden || strings.Contains(r.Body, "planted") || !strings.Contains(r.Body, "may not use jobs.put in the tenant billing") {
 			t.Errorf("%s shows a viewer %d %s", path, r.Status, r.Body)
 		}
 	}

@@ -43,6 +43,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopAccess != nil {
 		s.stopAccess()
 	}
+	if s.stopSessionKey != nil {
+		s.stopSessionKey()
+	}
 	if s.backups != nil {
 		s.backups.close()
 	}

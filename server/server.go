@@ -57,21 +57,24 @@ type Server struct {
 	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
 	access     *access.Keeper                      // nil: every caller may do everything
 	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
+	sessionKey sessionKey                          // of the pages
 	ready      Ready
 
 	stopWarning     context.CancelFunc // nil: the server does not run with Options.Insecure
 	profileListener net.Listener       // nil: no profiles are wanted
 
-	stopCerts   context.CancelFunc // nil: no certificates are watched
-	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
-	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
-	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
-	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
-	background  sync.WaitGroup
-	failed      chan error // failures of parts; the first one ends the server, and those that find no place are dropped
-	closeOnce   sync.Once
-	closed      chan struct{}
-	closeErr    error
+	stopCerts  context.CancelFunc // nil: no certificates are watched
+	stopAccess context.CancelFunc // nil: no watch of the file of rights runs
+
+	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
+	stopWatch      context.CancelFunc // nil: no watch of JetStream runs
+	stopAround     context.CancelFunc // nil: no watch of the surroundings runs
+	stopServers    context.CancelFunc // nil: no watch of the servers of the connections runs
+	background     sync.WaitGroup
+	failed         chan error // failures of parts; the first one ends the server, and those that find no place are dropped
+	closeOnce      sync.Once
+	closed         chan struct{}
+	closeErr       error
 }
 
 // Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.

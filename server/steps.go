@@ -33,6 +33,7 @@ var startList = []step{
 	{(*Server).openBackups, Options.hasEngine},
 	{(*Server).openDispatch, Options.hasEngine},
 	{(*Server).openShard, Options.hasEngine},
+	{(*Server).openSessionKey, Options.hasEngine},
 	{(*Server).openWeb, Options.hasEngine},
 	{(*Server).startShard, Options.hasEngine},
 	{(*Server).openHealth, Options.isWitness},

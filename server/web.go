@@ -8,7 +8,6 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
-	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/metrics"
 	"github.com/carillon-io/carillon/web"
@@ -29,7 +28,7 @@ func (s *Server) openFront() {
 func (s *Server) openWeb(context.Context) error {
 	node, executor := s.aboutNode(), func() *api.Executor { return s.shard.Service().Executor() }
 	s.web.Open(web.New(s.shard, web.Options{
-		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Hosts: s.opts.httpHosts(), Pages: s.pages(),
+		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
 			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
@@ -44,11 +43,15 @@ func (s *Server) aboutNode() api.Node {
 }
 
 // pages makes the dashboard.
-func (s *Server) pages() func(client.Local) http.Handler {
-	return func(asker client.Local) http.Handler {
-		return dashboard.New(asker, dashboard.Options{
+func (s *Server) pages() func(*web.Desk) http.Handler {
+	return func(desk *web.Desk) http.Handler {
+		o := dashboard.Options{
 			Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream, Insecurity: s.opts.insecurity(),
-		})
+		}
+		if s.access != nil {
+			o.Rights = desk
+		}
+		return dashboard.New(desk, o)
 	}
 }
 

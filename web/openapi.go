@@ -55,8 +55,17 @@ func newOpenAPI() schema {
 		},
 		"tags":       apiTags(),
 		"paths":      paths,
-		"components": schema{"schemas": w.components.All(), "parameters": commonParameters, "responses": responses},
+		"components": schema{"schemas": w.components.All(), "parameters": commonParameters, "responses": responses, "securitySchemes": securitySchemes},
+		// Any of them; none on a server without rights.
+		"security": []schema{{}, {"bearer": []string{}}, {"certificate": []string{}}, {"session": []string{}}},
 	}
+}
+
+// securitySchemes are the ways in which a caller shows who it is.
+var securitySchemes = schema{
+	"bearer":      schema{"type": "http", "scheme": "bearer", "description": "A token of the file of rights, or a JWT of its issuer."},
+	"certificate": schema{"type": "mutualTLS", "description": "A client certificate whose subject alternative names have a principal's name."},
+	"session":     schema{"type": "apiKey", "in": "cookie", "name": sessionCookie, "description": "The session of a person who has signed in on the pages; a change needs the header Origin or Sec-Fetch-Site."},
 }
 
 // apiTags are the nouns of the verbs. They are in the order of the documentation, so that a viewer shows the

@@ -23,6 +23,15 @@ func TestOpenAPIRules(t *testing.T) {
 			checkWords(t, sc)
 		}
 	})
+	// A requirement refers to its scheme by the name alone.
+	for _, requirement := range apitest.AsList(doc.Root["security"]) {
+		for name := range requirement.(map[string]any) {
+			used["#/components/securitySchemes/"+name] = true
+			if _, err := doc.Follow("#/components/securitySchemes/" + name); err != nil {
+				t.Errorf("the security %s: %v", name, err)
+			}
+		}
+	}
 	for kind, components := range doc.Root["components"].(map[string]any) {
 		for name, part := range components.(map[string]any) {
 			if !regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString(name) || !used["#/components/"+kind+"/"+name] {

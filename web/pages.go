@@ -21,8 +21,8 @@ const pagesFrom = "dashboard"
 // the server is shut down. The pages get what the mux would answer as unknown; health, metrics and the API keep their
 // paths whatever the pages have. A cross-origin request that changes something is refused before it reaches a page.
 func (w *gateway) withPages(server *http.Server) {
-	pages := w.opts.Pages(&pageAsker{web: w})
-	if c, ok := pages.(io.Closer); ok {
+	w.pages = w.opts.Pages(&Desk{web: w})
+	if c, ok := w.pages.(io.Closer); ok {
 		server.RegisterOnShutdown(func() { _ = c.Close() })
 	}
 	plain := w.plain
@@ -31,14 +31,30 @@ func (w *gateway) withPages(server *http.Server) {
 			plain.ServeHTTP(rw, req)
 			return
 		}
-		if w.isForeign(rw, req) {
-			return
-		}
-		if !w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(w.recognize(req))) {
-			pages.ServeHTTP(rw, withReader(req))
+		if !w.isForeign(rw, req) && !w.serveSignIn(rw, req) {
+			w.servePage(rw, req)
 		}
 	})
 }
+
+// servePage shows a page to a reader who may see the status, and the files of pages to all.
+func (w *gateway) servePage(rw http.ResponseWriter, req *http.Request) {
+	err := w.opts.Access.AuthorizeStatus(w.recognize(req))
+	if err != nil && w.signsIn() && strings.HasPrefix(req.URL.Path, assetsRoot) {
+		err = nil
+	}
+	switch {
+	case err == nil:
+		w.pages.ServeHTTP(rw, withReader(req, nil))
+	case w.signsIn() && wantsPage(req):
+		w.turnAway(rw, req, api.PublicError(err))
+	default:
+		w.refuseUnless(rw, err)
+	}
+}
+
+// assetsRoot is the prefix of the files of pages, such as their style. They are the same for all.
+const assetsRoot = "/assets/"
 
 // isForPages reports whether a page may have a path. Paths of the API that do not exist must answer a program with
 // JSON, not with a page.
@@ -53,33 +69,39 @@ func isForPages(path string) bool {
 // isForeign refuses a request that comes from another site and could change something. It reports whether it refused.
 // The server has no credentials of its own: a browser inside a closed network would otherwise carry out what any site
 // on the Internet asks of it. Programs that are no browsers send neither of the headers that the check reads, and
-// pass.
+// pass; but not with a session, which only browsers have.
 func (w *gateway) isForeign(rw http.ResponseWriter, req *http.Request) bool {
+	message := "a page of another site may change nothing here; want the request from this site, or from no browser"
 	if w.origins.Check(req) == nil {
-		return false
+		if isRead(req) || req.Header.Get("Origin") != "" || req.Header.Get("Sec-Fetch-Site") != "" || !hasSession(req) {
+			return false
+		}
+		message = "a change in a session needs the header Origin or Sec-Fetch-Site, as browsers send it; a program wants the header Authorization and no session"
 	}
-	w.refuse(rw, &client.Error{
-		Code: api.CodeCrossOrigin, Status: http.StatusForbidden,
-		Message: "a page of another site may change nothing here; want the request from this site, or from no browser",
-	})
+	w.refuse(rw, &client.Error{Code: api.CodeCrossOrigin, Status: http.StatusForbidden, Message: message})
 	return true
 }
 
-// pageAsker carries out the requests of pages, with the executor of the moment. It implements [client.Local]; the
-// gates, bounds and counters are those of all requests. It is the only way from a page to a change, so a page can do
-// no more than the API.
-type pageAsker struct{ web *gateway }
+// isRead reports whether a request only reads.
+func isRead(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead
+}
 
-var _ client.Local = (*pageAsker)(nil)
+// Desk carries out the requests of pages, with the executor of the moment, and says who their reader is. It implements
+// [client.Local]; the gates, bounds and counters are those of all requests. It is the only way from a page to a change,
+// so a page can do no more than the API.
+type Desk struct{ web *gateway }
+
+var _ client.Local = (*Desk)(nil)
 
 // Ask implements [client.Local]. A change is carried out to its end even if the browser goes away, because its effect
 // must not depend on how long a page stays open. The room of the reply is freed at once, before the page is written.
-func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
+func (p *Desk) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
 	v := api.VerbNamed(name)
 	if v == nil {
 		return nil, api.PublicError(fmt.Errorf("the verb %q is unknown", name))
 	}
-	who := p.web.readerOf(ctx)
+	who := p.web.recognize(requestOf(ctx))
 	// The only verb that a node answers without an executor.
 	if name == "status" {
 		return p.status(who)
@@ -101,7 +123,7 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 
 // status returns what the node knows by itself, even without a service. It needs no executor, like the status over
 // HTTP, so that the pages show a node that is joining.
-func (p *pageAsker) status(who access.Who) ([]byte, error) {
+func (p *Desk) status(who access.Who) ([]byte, error) {
 	if err := p.web.opts.Access.AuthorizeStatus(who); err != nil {
 		return nil, api.PublicError(err)
 	}

@@ -40,8 +40,8 @@ func (b *booklet) Close() error {
 // startPages runs a server with pages.
 func startPages(t *testing.T, opts Options) (*webWorld, *booklet) {
 	b := &booklet{closed: make(chan struct{})}
-	opts.Pages = func(asker client.Local) http.Handler {
-		b.asker = asker
+	opts.Pages = func(desk *Desk) http.Handler {
+		b.asker = desk
 		return b
 	}
 	return startWeb(t, opts, nil), b

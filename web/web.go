@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/oidc"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -42,12 +43,15 @@ type Options struct {
 	Metrics http.Handler
 	// Access are the rights of callers. Nil permits everything to every caller.
 	Access *access.Keeper
+	// SessionKey returns the key under which the sessions of the pages are sealed, the same on all nodes of a cluster. It
+	// is called for each request with a session, and does not block. Nil, or no rights: nobody signs in.
+	SessionKey func() ([]byte, error)
 	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means none.
 	Hosts []string
-	// Pages returns the handler of all paths that [New] does not serve itself, such as a dashboard. asker carries
-	// out its requests, with the present executor. A handler that is an io.Closer is closed when the server is shut
-	// down, and must then end its streams. Nil means that there are no pages.
-	Pages func(asker client.Local) http.Handler
+	// Pages returns the handler of all paths that [New] does not serve itself, such as a dashboard. desk carries
+	// out its requests, with the present executor, and says who its reader is. A handler that is an io.Closer is
+	// closed when the server is shut down, and must then end its streams. Nil means that there are no pages.
+	Pages func(desk *Desk) http.Handler
 }
 
 // withDefaults returns the options with their defaults. The others need none: nil is a meaning of its own.
@@ -71,6 +75,10 @@ type gateway struct {
 	reads, bulkReads *places // of the bodies being read
 	// sends bounds every reply in time, those of the pages included.
 	sends sends
+	// issuer is that of the rights in force.
+	issuer oidc.Current
+	now    func() time.Time // the clock of sessions
+	pages  http.Handler     // of the options; nil: there are none
 	// origins reads the headers that browsers add to a request; it has no list of trusted origins.
 	origins *http.CrossOriginProtection
 }
@@ -82,7 +90,7 @@ func New(engine Engine, opts Options) *http.Server {
 	opts = opts.withDefaults()
 	w := &gateway{
 		engine: engine, opts: opts, reads: newPlaces(readsMax), bulkReads: newPlaces(bulkReadsMax),
-		origins: http.NewCrossOriginProtection(),
+		origins: http.NewCrossOriginProtection(), now: time.Now,
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.health)

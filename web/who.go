@@ -5,20 +5,23 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/certs"
+	"github.com/carillon-io/carillon/oidc"
 )
 
 // bearer is the scheme of tokens in the header Authorization (RFC 6750).
 const bearer = "Bearer"
 
-// recognize returns who sends a request: by the token in its header, else by its client certificate. A request that shows
-// a token which is unknown has no caller, also with a good certificate: the caller means to be the one of the token.
+// recognize returns who sends a request: by the token in its header, else by its client certificate, else by its session.
+// A request that shows a token which is unknown has no caller, also with a good certificate: the caller means to be the
+// one of the token. It returns the zero value for nil.
 func (w *gateway) recognize(req *http.Request) access.Who {
 	table := w.opts.Access.Table()
-	if table == nil {
+	if table == nil || req == nil {
 		return access.Who{}
 	}
 	if lines := req.Header.Values("Authorization"); len(lines) > 0 {
@@ -26,9 +29,31 @@ func (w *gateway) recognize(req *http.Request) access.Who {
 		if len(lines) > 1 || !strings.EqualFold(scheme, bearer) {
 			return access.Who{}
 		}
-		return table.WhoseToken(strings.TrimSpace(token))
+		who, _ := w.whoseToken(req.Context(), strings.TrimSpace(token))
+		return who
 	}
-	return table.WhoseCertificate(certs.Names(certs.Verified(req.TLS)))
+	if who := table.WhoseCertificate(certs.Names(certs.Verified(req.TLS))); who.Principal != nil {
+		return who
+	}
+	return w.whoseSession(table, req)
+}
+
+// whoseToken returns the caller who shows a token, of the file of rights or of the issuer, and what a session by it keeps.
+// An issuer that cannot be asked has recognized no caller: to the caller the reason is told.
+func (w *gateway) whoseToken(ctx context.Context, token string) (access.Who, *identity) {
+	table := w.opts.Access.Table()
+	if who := table.WhoseToken(token); who.Principal != nil {
+		return who, &identity{Token: access.HashToken(token)}
+	}
+	issuer := w.issuer.Of(table.OIDC())
+	if issuer == nil || !oidc.LooksLikeToken(token) {
+		return access.Who{}, nil
+	}
+	person, err := issuer.Verify(ctx, token)
+	if err != nil {
+		return access.Who{Refusal: "the token is not accepted: " + err.Error()}, nil
+	}
+	return table.WhosePerson(person.Name, person.Groups), identityOf(table, person)
 }
 
 // refuseUnless answers a request that its caller may not make, and reports whether it did.
@@ -40,26 +65,9 @@ func (w *gateway) refuseUnless(rw http.ResponseWriter, err error) (refused bool)
 	return true
 }
 
-type readerKey struct{}
-
-// withReader returns the request of a page with what pageAsker needs to recognize its reader.
-func withReader(req *http.Request) *http.Request {
-	return req.WithContext(context.WithValue(req.Context(), readerKey{}, req))
-}
-
-// readerOf returns the reader of a page. It is recognized again for each thing that the page asks for, because a live
-// page stays open for minutes, and must not show what its reader may see no longer.
-func (w *gateway) readerOf(ctx context.Context) access.Who {
-	req, _ := ctx.Value(readerKey{}).(*http.Request)
-	if req == nil {
-		return access.Who{}
-	}
-	return w.recognize(req)
-}
-
 // GuardMetrics returns a handler that shows metrics only to callers who may read them, for a process that serves no API.
 // With nil rights every caller may.
 func GuardMetrics(metrics http.Handler, rights *access.Keeper, logger *slog.Logger) http.Handler {
-	w := &gateway{opts: Options{Metrics: metrics, Access: rights, Logger: logger}}
+	w := &gateway{opts: Options{Metrics: metrics, Access: rights, Logger: logger}, now: time.Now}
 	return http.HandlerFunc(w.metrics)
 }

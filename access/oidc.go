@@ -1,0 +1,168 @@
+package access
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// OIDC says which issuer of OpenID Connect tells who somebody is. The zero value means that there is none.
+type OIDC struct {
+	Issuer   string // URL, as the tokens name it
+	ClientID string // for which tokens must be made
+	// GroupsClaim is the claim with the groups of a person: a list of texts, or one text. Default "groups".
+	GroupsClaim string
+	// NameClaim is the claim by which the audit log names a person. Default "sub", which the issuer never gives to
+	// another one.
+	NameClaim string
+	// SecretFile is the absolute path of the file with the secret of the client; "": the client is public.
+	SecretFile string
+	// RedirectURL is where the issuer sends a browser back to; "": the host that the browser asked for.
+	RedirectURL string
+}
+
+// CallbackPath is the path of a RedirectURL.
+const CallbackPath = "/sign-in/callback"
+
+// readOIDC reads the issuer.
+func (t *Table) readOIDC(n *yaml.Node) error {
+	o := &t.oidc
+	o.GroupsClaim, o.NameClaim = "groups", "sub"
+	err := readMapping(n, "oidc",
+		key{name: "issuer", read: text(&o.Issuer, "issuer of oidc")},
+		key{name: "client_id", read: text(&o.ClientID, "client_id of oidc")},
+		key{name: "groups_claim", read: text(&o.GroupsClaim, "groups_claim of oidc")},
+		key{name: "name_claim", read: text(&o.NameClaim, "name_claim of oidc")},
+		key{name: "client_secret_file", read: text(&o.SecretFile, "client_secret_file of oidc")},
+		key{name: "redirect_url", read: text(&o.RedirectURL, "redirect_url of oidc")})
+	if err != nil {
+		return err
+	}
+	if u, ok := secureURL(o.Issuer); !ok || u.RawQuery != "" {
+		return wrong(n, "the issuer of oidc cannot be used; want its https URL as its tokens name it, without a query and a password, such as https://id.example.com")
+	}
+	if o.ClientID == "" {
+		return wrong(n, "oidc has no client_id; want the one under which the issuer knows Carillon: tokens for others are refused")
+	}
+	if o.SecretFile != "" && !filepath.IsAbs(o.SecretFile) {
+		return wrong(n, "client_secret_file of oidc is %q; want an absolute path", apierr.Clip(o.SecretFile))
+	}
+	if u, ok := secureURL(o.RedirectURL); o.RedirectURL != "" && (!ok || u.Path != CallbackPath || u.RawQuery != "") {
+		return wrong(n, "redirect_url of oidc is %q; want the https URL of the pages with the path %s, such as https://carillon.example.com%s", apierr.Clip(o.RedirectURL), CallbackPath, CallbackPath)
+	}
+	return nil
+}
+
+// secureURL parses a URL of https, or of http to this machine, which no network can read.
+func secureURL(text string) (*url.URL, bool) {
+	u, err := url.Parse(text)
+	if err != nil || len(text) > urlBytesMax || u.Host == "" || u.User != nil || strings.Contains(text, "#") {
+		return nil, false
+	}
+	return u, u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
+}
+
+const urlBytesMax = 2048
+
+// IsLoopback reports whether a host, without a port, is this machine. Names other than localhost are not looked up.
+func IsLoopback(host string) bool {
+	return host == "localhost" || host == "::1" || host == "127.0.0.1"
+}
+
+// groupsMax bounds the principals to which the groups of one person lead, so that their names fit into a message
+// between nodes.
+const groupsMax = 30
+
+// addGroup lets those with a group of the issuer be a principal.
+func (t *Table) addGroup(n *yaml.Node, p *Principal, group string) error {
+	if group == "" {
+		return nil
+	}
+	if t.oidc.Issuer == "" {
+		return wrong(n, "%s has an oidc_group, and the file has no oidc; want the issuer and the client_id there", p.Name)
+	}
+	t.byGroup[group] = append(t.byGroup[group], p)
+	return nil
+}
+
+// OIDC returns the issuer; the zero value if the file has none, and for nil.
+func (t *Table) OIDC() OIDC {
+	if t == nil {
+		return OIDC{}
+	}
+	return t.oidc
+}
+
+// WhosePerson returns the caller whom the issuer names, with groups. Each principal with one of the groups adds its
+// grants. The zero value, with the reason, is returned if no principal has any.
+func (t *Table) WhosePerson(name string, groups []string) Who {
+	var found []*Principal
+	for _, group := range groups {
+		for _, p := range t.byGroup[group] {
+			if !slices.Contains(found, p) {
+				found = append(found, p)
+			}
+			if len(found) > groupsMax {
+				return Who{Refusal: "the groups of the person lead to more principals than one may be"}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return Who{Refusal: "the issuer knows the person, and no principal of the file of rights has a group of theirs"}
+	}
+	return Who{Principal: union(found), Means: "oidc:" + name}
+}
+
+// KnownGroups returns those of some groups that principals have.
+func (t *Table) KnownGroups(groups []string) (known []string) {
+	for _, group := range groups {
+		if t.byGroup[group] != nil && !slices.Contains(known, group) {
+			known = append(known, group)
+		}
+	}
+	return known
+}
+
+// nameSeparator stands between the names of principals that one person is. No name contains it.
+const nameSeparator = ","
+
+// union returns a principal with the grants of several; the only one itself.
+func union(of []*Principal) *Principal {
+	if len(of) == 1 {
+		return of[0]
+	}
+	all := &Principal{roles: make(map[string]Role)}
+	names := make([]string, 0, len(of))
+	for _, p := range of {
+		names = append(names, p.Name)
+		all.isMetrics = all.isMetrics || p.isMetrics
+		for tenant, role := range p.roles {
+			all.grant(tenant, role)
+		}
+	}
+	slices.Sort(names)
+	all.Name = strings.Join(names, nameSeparator)
+	return all
+}
+
+// named returns the principal of a name, as [Principal] has it, also of several; nil if there is none of them.
+func (t *Table) named(name string) *Principal {
+	if !strings.Contains(name, nameSeparator) {
+		return t.byName[name]
+	}
+	var found []*Principal
+	for one := range strings.SplitSeq(name, nameSeparator) {
+		if p := t.byName[one]; p != nil && len(found) <= groupsMax {
+			found = append(found, p)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return union(found)
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+type readerKey struct{}
+
+// reader is what a page's context has of its reader.
+type reader struct {
+	req     *http.Request
+	problem *client.Error // why the reader is to sign in; nil: for no fault
+}
+
+// withReader returns the request of a page with what the Desk needs to recognize its reader.
+func withReader(req *http.Request, problem *client.Error) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), readerKey{}, &reader{req, problem}))
+}
+
+// requestOf returns the request of a page; nil if there is none. Its sender is recognized again for each thing that the
+// page asks for, because a live page stays open for minutes, and must not show what its reader may see no longer.
+func requestOf(ctx context.Context) *http.Request {
+	if r, _ := ctx.Value(readerKey{}).(*reader); r != nil {
+		return r.req
+	}
+	return nil
+}
+
+// Reader returns who reads a page, as the audit log names them ("" for nobody, and on a server without rights), whether
+// they can sign out, and what they may do: may answers for a verb in a tenant.
+func (d *Desk) Reader(ctx context.Context) (name string, signedIn bool, may func(verb, tenant string) bool) {
+	rights, req := d.web.opts.Access, requestOf(ctx)
+	who := d.web.recognize(req)
+	return who.By(), req != nil && hasSession(req), func(verb, tenant string) bool { return rights.May(who, tenant, verb) }
+}
+
+// Tenants returns the tenants in which the reader of a page has a role, and whether that is so in all of them: then the
+// names are those that the file of rights lists, and others may exist.
+func (d *Desk) Tenants(ctx context.Context) (names []string, all bool) {
+	table := d.web.opts.Access.Table()
+	if table == nil {
+		return nil, true
+	}
+	if names, all = d.web.recognize(requestOf(ctx)).Tenants(); all {
+		return table.TenantNames(), true
+	}
+	return names, false
+}
+
+// SignIn returns what the page to sign in shows: why the reader is there, nil if for no fault, and whether an issuer can
+// be asked who they are.
+func (d *Desk) SignIn(ctx context.Context) (problem error, hasIssuer bool) {
+	if r, _ := ctx.Value(readerKey{}).(*reader); r != nil && r.problem != nil {
+		problem = r.problem
+	}
+	return problem, d.web.opts.Access.Table().OIDC().Issuer != ""
+}
