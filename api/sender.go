@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -13,7 +14,7 @@ import (
 const senderHeader = "Nats-Request-Info"
 
 // sender returns the account and the user that the server of NATS names. It believes the header only if it is the whole
-// header and has it once.
+// header and names it once.
 //
 // The server removes what a client wrote under this name, and adds its own at the end. But it looks for a name after a
 // CRLF, and overlooks one that follows a bare line feed, or a text in which the name is repeated; and the client library
@@ -22,9 +23,9 @@ func sender(r *inbox.Request) (account, user string, err error) {
 	if !isWhole(r.Header, r.HeaderBytes) {
 		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the header of the request cannot be read as a whole, so its sender is unknown; want at most %d lines, each a name and a value, and no blank one", senderLinesMax)
 	}
-	values := valuesOf(r.Header, senderHeader)
-	if len(values) != 1 || len(r.Header[senderHeader]) != 1 {
-		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the request has the header %s %d times, which the NATS server sets and a client does not; want none from the client", senderHeader, len(values))
+	values := r.Header[senderHeader]
+	if n := timesNamed(r.Header); n != 1 || len(values) != 1 {
+		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the header of the request names %s %d times, which the NATS server sets and a client does not; want none from the client", senderHeader, n)
 	}
 	var info struct {
 		Account string `json:"acc"`
@@ -34,6 +35,20 @@ func sender(r *inbox.Request) (account, user string, err error) {
 		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the header %s of the request cannot be read", senderHeader)
 	}
 	return info.Account, info.User, nil
+}
+
+// timesNamed returns how often the name of the sender's header stands anywhere in a header, in names and in values. The
+// server writes it once. Where the client's last line has no end, what the server writes becomes a part of that line, and
+// so of another name or value; then a line of the client's own would be the only one with the name.
+func timesNamed(h nats.Header) (times int) {
+	count := func(text string) int { return strings.Count(strings.ToLower(text), strings.ToLower(senderHeader)) }
+	for name, values := range h {
+		times += count(name) * len(values)
+		for _, value := range values {
+			times += count(value)
+		}
+	}
+	return times
 }
 
 // senderLinesMax bounds the lines of a header with a sender: see isWhole.

@@ -32,6 +32,7 @@ func FuzzSender(f *testing.F) {
 		"", "A: b\r\n", forgedLine + "\r\n", "A: b\n" + forgedLine + "\n\n", "\r\n", "\n", forgedLine + "\r\n\r\n",
 		strings.ToLower(forgedLine) + "\r\n\r\n", strings.Repeat("a:b\n", 31) + forgedLine + "\n\n", strings.Repeat("a:b\n", 400) + forgedLine + "\n\n",
 		"Nats-Request-Info : x\r\n", ":" + forgedLine + "\r\n", "Status: 1\r\nDescription: x\r\n\r\n", strings.Repeat("a:\n", 32) + "\n",
+		forgedLine + "\n ", forgedLine + "\nX", forgedLine + "\nX: ", forgedLine + "\n:", forgedLine + "\nNats-Request-Info", forgedLine + "\nX: y, ",
 	} {
 		f.Add([]byte("NATS/1.0\r\n" + lines + "\r\n"))
 		f.Add([]byte("NATS/1.0 503 x\n" + lines + "\r\n"))
