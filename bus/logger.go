@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,13 +25,21 @@ const (
 // handshakesLoggedEvery is the shortest time between two log lines about peers whose handshake fails.
 const handshakesLoggedEvery = time.Minute
 
+// linesPerSecond bounds the warnings and errors that are logged in a second. A client can cause any number of them, for
+// example by publishing where it may not.
+const linesPerSecond = 10
+
 // natsLogger passes the log lines of the embedded server on to the server's logger. It demotes what the server notes
-// about its normal work to the debug level, and a peer that is not up to a warning.
+// about its normal work to the debug level, and a peer that is not up to a warning. It bounds warnings and errors, and
+// removes the names of users, since a client may give its token as one.
 type natsLogger struct {
 	log *slog.Logger
 
 	mu       sync.Mutex
 	loggedAt time.Time // when a failed handshake of a peer was last logged
+	second   time.Time // in which lines counts
+	lines    int
+	dropped  int // lines since the last one that was logged
 }
 
 // Noticef implements [server.Logger], as the other methods do.
@@ -42,11 +51,56 @@ func (l *natsLogger) Warnf(format string, v ...any) {
 	if strings.HasPrefix(format, unverifiedRoutes) {
 		return
 	}
-	l.log.Warn("nats: " + fmt.Sprintf(format, v...))
+	l.bounded(slog.LevelWarn, fmt.Sprintf(format, v...))
 }
 
 func (l *natsLogger) Errorf(format string, v ...any) {
-	l.log.Log(context.Background(), l.level(format), "nats: "+fmt.Sprintf(format, v...))
+	l.bounded(l.level(format), fmt.Sprintf(format, v...))
+}
+
+// bounded logs a line, unless there were too many in this second. The next line that is logged says how many were not.
+func (l *natsLogger) bounded(level slog.Level, text string) {
+	if level > slog.LevelDebug {
+		dropped, ok := l.admit(time.Now())
+		if !ok {
+			return
+		}
+		if dropped > 0 {
+			l.log.Warn("nats: too many warnings and errors in a second, so some are not logged", slog.Int("dropped", dropped))
+		}
+	}
+	l.log.Log(context.Background(), level, "nats: "+withoutUser(text))
+}
+
+// admit counts a line, and reports whether it may be logged, and how many before it were not.
+func (l *natsLogger) admit(now time.Time) (dropped int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if second := now.Truncate(time.Second); !second.Equal(l.second) {
+		l.second, l.lines = second, 0
+	}
+	if l.lines++; l.lines > linesPerSecond {
+		l.dropped++
+		return 0, false
+	}
+	dropped, l.dropped = l.dropped, 0
+	return dropped, true
+}
+
+// userMark is before the name of a user in the lines about refused clients and requests.
+const userMark = `User "`
+
+// withoutUser replaces the name of the user in a line, which the server has quoted.
+func withoutUser(text string) string {
+	before, rest, found := strings.Cut(text, userMark)
+	if !found {
+		return text
+	}
+	quoted, err := strconv.QuotedPrefix(`"` + rest)
+	if err != nil {
+		return before + userMark + "…"
+	}
+	return before + userMark + `…"` + rest[len(quoted)-1:]
 }
 
 // level returns the level of an error.

@@ -36,10 +36,11 @@ func startMetered(t *testing.T, quota string) *metered {
 	return m
 }
 
-// write writes the file of rights with a quota of the tenant a.
+// write writes the file of rights with a quota of the tenant a. The runs of the tenants go to Carillon's account, in
+// which connect connects.
 func (m *metered) write(quota string) {
 	m.t.Helper()
-	text := "tenants: {a: {quota: {" + quota + "}}, b: }\nprincipals:\n"
+	text := "tenants: {a: {quota: {" + quota + "}, nats: {shared: true}}, b: {nats: {shared: true}}}\nprincipals:\n"
 	for name, tenant := range map[string]string{"ana": "a", "bob": "b", "all": `"*"`} {
 		text += fmt.Sprintf("  - {name: %s, token_sha256: %q, grants: [{tenant: %s, role: admin}]}\n", name, access.HashToken(name), tenant)
 	}
