@@ -26,9 +26,9 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a
-// NATS of others, one alone with its own, one with TLS, and one with quotas. Each metric is in the table, with its type and its labels, and the
-// table has no other.
+// TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a NATS of
+// others, one alone with its own, one with TLS, and one with quotas. Each metric is in the table, with its type and its
+// labels, and the table has no other.
 func TestMetricsAreListed(t *testing.T) {
 	shown := make(map[string]string)
 	secured := certstest.Files(t, certstest.NewAuthority(t), certstest.Node("a"))

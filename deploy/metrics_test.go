@@ -11,8 +11,10 @@ import (
 	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/certs/certstest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/server"
@@ -32,6 +34,23 @@ func scrape(t *testing.T) (m metrics) {
 		return m["carillon_lateness_seconds"] != nil && m["carillon_decision_lateness_seconds"] != nil
 	})
 	return m
+}
+
+// add adds what another server shows.
+func (m metrics) add(all map[string]*dto.MetricFamily) {
+	for name, family := range all {
+		if m[name] == nil {
+			m[name] = map[string]map[string]bool{}
+		}
+		for _, one := range family.GetMetric() {
+			for _, l := range one.GetLabel() {
+				if m[name][l.GetName()] == nil {
+					m[name][l.GetName()] = map[string]bool{}
+				}
+				m[name][l.GetName()][l.GetValue()] = true
+			}
+		}
+	}
 }
 
 // serve starts a server with some options, which ends with the test, and a job that is due ten times a second.
@@ -142,6 +161,8 @@ func TestCheckFindsFaults(t *testing.T) {
 // TestMetricsExist scrapes a real server, and looks for what the alerts and the dashboard ask of it.
 func TestMetricsExist(t *testing.T) {
 	m := scrape(t)
+	m.add(scrapeQuotas(t))
+	m.add(scrapeFamilies(t, server.Options{Listen: "127.0.0.1:0", HTTPTLS: certstest.Files(t, certstest.NewAuthority(t), certstest.Node("a"))}))
 	asked := 0
 	for _, r := range rules(t) {
 		for _, fault := range m.check(r.Expr) {
