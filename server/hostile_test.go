@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -165,6 +166,7 @@ func (a *attack) inSession() { a.throughHTTP(a.signedIn()) }
 
 func (a *attack) signedIn() *browser {
 	b := browse(a.t, a.Ready().HTTP)
+	b.http.Timeout = 20 * time.Second // of a stream that opens where it should not
 	if b.signsIn(a.principal, "/"); cookieOf(b) == "" {
 		a.t.Fatal("the attacker has no session")
 	}
