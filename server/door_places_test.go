@@ -94,6 +94,9 @@ func TestStreamsNeedARole(t *testing.T) {
 		}
 		defer end()
 	}
+	if _, _, text := m.ask("bob", "GET", "/?tenant=a", ""); strings.Contains(text, "data-stream") {
+		t.Error("the overview names a stream that is refused")
+	}
 	for n := range 2 {
 		if status, text, _ := m.stream("ana", "a"); status != 200 {
 			t.Errorf("stream %d of the tenant itself: %d %s", n, status, text)
