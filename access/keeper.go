@@ -65,6 +65,14 @@ func (k *Keeper) Tenant(name string) Tenant {
 	return k.Table().Tenant(name)
 }
 
+// PartyOf returns the tenant by which places are shared. With rights, the tenants that the file does not list are one, "".
+func (k *Keeper) PartyOf(tenant string) string {
+	if t := k.Table(); t != nil && !t.Lists(tenant) {
+		return ""
+	}
+	return tenant
+}
+
 // Known returns a caller whom another node of the cluster has recognized, as the principal of a name, by some means. The
 // rights are those of this node's file; the zero value is returned if it has no such principal, and for a nil Keeper.
 func (k *Keeper) Known(principal, means string) Who {

@@ -11,10 +11,5 @@ func (x *Executor) Authorize(v *Verb, q *Request) error {
 	return x.opts.Access.Spend(q.Tenant, 1)
 }
 
-// partyOf returns the tenant by which places are shared. With rights, the tenants that the file does not list are one.
-func (x *Executor) partyOf(tenant string) string {
-	if t := x.opts.Access.Table(); t != nil && !t.Lists(tenant) {
-		return ""
-	}
-	return tenant
-}
+// partyOf returns the tenant by which places are shared.
+func (x *Executor) partyOf(tenant string) string { return x.opts.Access.PartyOf(tenant) }

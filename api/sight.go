@@ -81,13 +81,14 @@ func (s sight) definition(d job.Definition) job.Definition {
 	return d
 }
 
-// maskRun masks in a run what its errors say of its target.
+// maskRun leaves in the errors of a run only what Carillon itself says, for those who may only view: a target or a worker
+// may repeat what it got.
 func (s sight) maskRun(r *client.Run) {
 	if s != sightBrief {
 		return
 	}
-	r.Error = job.MaskPaths(r.Error)
+	r.Error = job.ErrorForViewers(r.Error)
 	for i := range r.Attempts {
-		r.Attempts[i].Error = job.MaskPaths(r.Attempts[i].Error)
+		r.Attempts[i].Error = job.ErrorForViewers(r.Attempts[i].Error)
 	}
 }

@@ -103,6 +103,9 @@ var pages = map[string]func(*visit) view{
 	signInPath:    (*visit).signIn,
 }
 
+// livePages are the pages that have a stream; no other page gets one.
+var livePages = map[string]bool{"/": true, "/jobs": true, "/job": true, "/runs": true, "/run": true}
+
 // actions has the function of each action, by path. An action returns the address to which the browser is redirected,
 // or, after an error, the page that shows the error. The redirect after a success makes a reload of the browser
 // repeat the page and not the action.

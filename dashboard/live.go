@@ -67,10 +67,10 @@ type stream struct {
 
 // serveLive sends the live parts of a page whenever they have changed, until the browser disconnects, the stream
 // reaches its age, or the server shuts down. The parameter names a page of this dashboard or nothing: a URL with a
-// host is refused, and only the table of pages is looked into.
+// host is refused, and only the table of pages is looked into. Pages that are not live have no stream.
 func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 	to, err := url.Parse(req.URL.Query().Get("page"))
-	if err != nil || to.Host != "" || pages[to.Path] == nil {
+	if err != nil || to.Host != "" || !livePages[to.Path] {
 		d.serveLost(rw, req, http.StatusNotFound)
 		return
 	}
@@ -87,20 +87,12 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 		d.refuseStream(rw, err)
 		return
 	}
-	tenant := d.visitTo(req, to).tenant
-	done, err := d.opts.OpenStream(tenant)
+	free, err := d.openStream(d.visitTo(req, to), end)
 	if err != nil {
 		d.refuseStream(rw, err)
 		return
 	}
-	defer done()
-	place := d.streams.take(tenant, end)
-	if place == nil {
-		d.refuseStream(rw, refusal(client.CodeUnavailable, http.StatusServiceUnavailable,
-			"all %d streams are open, and the tenant %s has its share of them; the page works without, but does not update itself", streamsMax, tenant))
-		return
-	}
-	defer d.streams.free(place)
+	defer free()
 	if err := s.run(first); err != nil {
 		d.opts.Logger.Debug("a stream has ended", slog.String("page", to.Path), slog.Any("error", err))
 	}

@@ -16,6 +16,8 @@ type Rights interface {
 	Reader(ctx context.Context) (name string, signedIn bool, may func(verb, tenant string) bool)
 	// Tenants returns the tenants that the reader may see, sorted; all says that they may see others too.
 	Tenants(ctx context.Context) (names []string, all bool)
+	// PartyOf returns the tenant by which the places of streams are shared, which is the same for all that are not listed.
+	PartyOf(tenant string) string
 	// SignIn returns why the reader has to sign in, nil if for no fault, and whether an issuer of identities can be asked.
 	SignIn(ctx context.Context) (problem error, hasIssuer bool)
 }
@@ -54,6 +56,9 @@ func (r *reader) firstTenant() string {
 
 // Offers reports whether a tenant is among those that the reader chooses from.
 func (r reader) Offers(tenant string) bool { return slices.Contains(r.Tenants, tenant) }
+
+// hasRole reports whether the reader has a role in a tenant.
+func (r *reader) hasRole(tenant string) bool { return r.All || r.Offers(tenant) }
 
 // signInPath is the path of the page on which a reader shows who they are. The server answers its form.
 const signInPath = "/sign-in"

@@ -100,6 +100,37 @@ func (s *streams) count() int {
 	return s.open
 }
 
+// openStream takes a place for the stream of a visit, in the quota and in the share of its tenant, or refuses it with a
+// [*client.Error]. Only a reader with a role in the tenant may use up what it has: some pages can be read without, and the
+// address alone names the tenant. It calls end if another tenant takes the place; the caller calls free, once.
+func (d *Dashboard) openStream(v *visit, end func()) (free func(), err error) {
+	if !v.reader.hasRole(v.tenant) {
+		return nil, refusal(client.CodeForbidden, http.StatusForbidden, "%s has no role in the tenant %s, and no stream of its pages", v.reader.Name, v.tenant)
+	}
+	done, err := d.opts.OpenStream(v.tenant)
+	if err != nil {
+		return nil, err
+	}
+	place := d.streams.take(d.partyOf(v.tenant), end)
+	if place == nil {
+		done()
+		return nil, refusal(client.CodeUnavailable, http.StatusServiceUnavailable,
+			"all %d streams are open, and the tenant %s has its share of them; the page works without, but does not update itself", streamsMax, v.tenant)
+	}
+	return func() {
+		d.streams.free(place)
+		done()
+	}, nil
+}
+
+// partyOf returns the tenant by which places are shared.
+func (d *Dashboard) partyOf(tenant string) string {
+	if d.opts.Rights == nil {
+		return tenant
+	}
+	return d.opts.Rights.PartyOf(tenant)
+}
+
 // refuseStream answers a request for a stream with an error, in the form of the API.
 func (d *Dashboard) refuseStream(rw http.ResponseWriter, err error) {
 	e, ok := errors.AsType[*client.Error](err)

@@ -103,7 +103,7 @@ func parseTemplates() map[string]*template.Template {
 func failed(err error) view { return view{page: "failed", title: "The request failed", err: err} }
 
 // frame returns the data for rendering a page. Only a page that was asked for with GET has a stream: the address of
-// an action is no page. It asks for the status at each rendering, because the line at the top of each page shows
+// an action is no page; and only if its reader may have one. It asks for the status at each rendering, because the line at the top of each page shows
 // the node.
 func (v *visit) frame(p *view) *frame {
 	f := &frame{
@@ -117,7 +117,7 @@ func (v *visit) frame(p *view) *frame {
 	if v.client != nil && v.path != signInPath {
 		f.Status, _ = v.client.Status(v.req.Context()) // after an error the status line is empty
 	}
-	if len(p.live) > 0 && v.req.Method == http.MethodGet {
+	if len(p.live) > 0 && v.req.Method == http.MethodGet && v.reader.hasRole(v.tenant) {
 		f.Live = livePath + "?" + pageParam(v)
 	}
 	return f

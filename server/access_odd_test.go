@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -54,10 +56,22 @@ func (e *endless) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestRightsTellNothing: a refusal is the same whether the job exists or not, and viewers see masks.
+// startEcho starts a target that refuses each request, and repeats it in its answer.
+func startEcho(t *testing.T) *httptest.Server {
+	target := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		rw.WriteHeader(http.StatusInternalServerError)
+		_, _ = fmt.Fprintf(rw, "uri=%s plain=%s body=%s", req.RequestURI, req.Header.Get("X-Plain"), body)
+	}))
+	t.Cleanup(target.Close)
+	return target
+}
+
+// TestRightsTellNothing: a refusal is the same whether the job exists or not, and viewers see masks, also if the target
+// repeats what it got.
 func TestRightsTellNothing(t *testing.T) {
 	g := startGuarded(t)
-	const job = `{"schedule":"@yearly","target":{"kind":"http","url":"http://127.0.0.1:1/planted-path?q=planted-query"},"headers":{"X-Plain":"planted-plain","X-Auth-Token":"planted-token"},"payload":{"p":"planted-payload"},"retry":{"max_attempts":1}}`
+	job := `{"schedule":"@yearly","target":{"kind":"http","url":"` + startEcho(t).URL + `/planted-path?q=planted-query"},"headers":{"X-Plain":"planted-plain","X-Auth-Token":"planted-token"},"payload":{"p":"planted-payload"},"retry":{"max_attempts":1}}`
 	if r := g.ask("operator", "PUT", "/api/v1/jobs/secret", job); r.Status != http.StatusCreated {
 		t.Fatalf("put: %d %s", r.Status, r.Body)
 	}
@@ -80,6 +94,13 @@ func TestRightsTellNothing(t *testing.T) {
 		if r := g.ask("viewer", "GET", path, ""); r.Status != http.StatusOK || strings.Contains(r.Body, "planted") {
 			t.Errorf("%s shows a viewer %d %s", path, r.Status, r.Body)
 		}
+	}
+	const runs = "/api/v1/jobs/secret/runs?attempts=true"
+	if body := g.ask("viewer", "GET", runs, "").Body; strings.Count(body, `"HTTP 500: ********"`) != 2 {
+		t.Errorf("a viewer sees of errors %s", body)
+	}
+	if body := g.ask("operator", "GET", runs, "").Body; !strings.Contains(body, "plain=planted-plain") {
+		t.Errorf("an operator sees of errors %s", body)
 	}
 	for _, path := range []string{"/job/edit?tenant=billing&name=secret", "/new?tenant=billing"} {
 		if r := g.ask("viewer", "GET", path, ""); r.Status != http.StatusForbidden || strings.Contains(r.Body, "planted") || !strings.Contains(r.Body, "may not use jobs.put in the tenant billing") {

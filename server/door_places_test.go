@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,8 +18,14 @@ import (
 // stream opens the stream of a page of a tenant, and returns its status, its first line, and what ends it.
 func (m *metered) stream(who, tenant string) (status int, text string, end func()) {
 	m.t.Helper()
+	return m.live(who, "/jobs?tenant="+tenant)
+}
+
+// live is stream for any page.
+func (m *metered) live(who, page string) (status int, text string, end func()) {
+	m.t.Helper()
 	ctx, cancel := context.WithCancel(m.t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.Ready().HTTP+"/live?page=%2Fjobs%3Ftenant%3D"+tenant, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.Ready().HTTP+"/live?page="+url.QueryEscape(page), nil)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -70,6 +77,49 @@ func TestLivePagesOfATenant(t *testing.T) {
 	}
 	if status, text, _ := m.stream("bob", "b"); status != 503 {
 		t.Errorf("one more than its half: %d %s", status, text)
+	}
+}
+
+// TestStreamsNeedARole opens streams of pages that can be read without a role in the tenant that their address names, and
+// of pages that are not live: none counts for that tenant.
+func TestStreamsNeedARole(t *testing.T) {
+	m := startMetered(t, "streams: 2")
+	for page, want := range map[string]int{
+		"/?tenant=a": 403, "/?tenant=nobody": 403, "/": 200, "/?tenant=b": 200,
+		"/sign-in?tenant=a": 404, "/playground?tenant=a": 404, "/sign-in?tenant=b": 404, "/playground?tenant=b": 404, "/audit?tenant=b": 404, "/new?tenant=b": 404,
+	} {
+		status, text, end := m.live("bob", page)
+		if status != want {
+			t.Errorf("%s: %d %s, want %d", page, status, text, want)
+		}
+		defer end()
+	}
+	if _, _, text := m.ask("bob", "GET", "/?tenant=a", ""); strings.Contains(text, "data-stream") {
+		t.Error("the overview names a stream that is refused")
+	}
+	for n := range 2 {
+		if status, text, _ := m.stream("ana", "a"); status != 200 {
+			t.Errorf("stream %d of the tenant itself: %d %s", n, status, text)
+		}
+	}
+}
+
+// TestUnlistedTenantsShareStreams takes all places in the names of many tenants that the file of rights does not list: they
+// are as one, so a tenant that it lists gets its half.
+func TestUnlistedTenantsShareStreams(t *testing.T) {
+	m := startMetered(t, "")
+	for n := range 64 {
+		if status, text, _ := m.stream("all", fmt.Sprintf("t%d", n)); status != 200 {
+			t.Fatalf("stream %d: %d %s", n, status, text)
+		}
+	}
+	if status, _, _ := m.stream("all", "t64"); status != 503 {
+		t.Errorf("one more: %d, want 503", status)
+	}
+	for n := range 32 {
+		if status, text, _ := m.stream("bob", "b"); status != 200 {
+			t.Fatalf("stream %d of a tenant that is listed: %d %s", n, status, text)
+		}
 	}
 }
 
