@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"math/rand/v2"
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
@@ -39,9 +38,10 @@ type Announcer struct {
 	js     jetstream.JetStream
 	ready  bool // the stream of events exists and takes them; a failed round resets it
 
-	inbox string         // prefix of the subjects for acknowledgements, with its dot
-	acks  chan *nats.Msg // room for two rounds: acknowledgements of an earlier round may arrive late
-	token uint64         // number in the last reply subject
+	inbox  string         // prefix of the subjects for acknowledgements, with its dot
+	acks   chan *nats.Msg // room for two rounds: acknowledgements of an earlier round may arrive late
+	last   uint64         // number in the last reply subject
+	random *rand.ChaCha8  // gives the secrets in the reply subjects; see replyToken
 
 	duplicates atomic.Uint64 // events that the stream already had
 }
@@ -60,7 +60,7 @@ func NewAnnouncer(n *NATS, o AnnouncerOptions) (*Announcer, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	a := &Announcer{nats: n, prefix: o.Prefix, origin: o.Origin, events: o.Events}
+	a := &Announcer{nats: n, prefix: o.Prefix, origin: o.Origin, events: o.Events, random: newSecrets()}
 	if !o.Events.Enabled {
 		return a, nil
 	}
@@ -148,18 +148,6 @@ func (a *Announcer) deadSubject(n *Announcement) string { return a.prefix + ".de
 // eventSubject returns the subject of an event.
 func (a *Announcer) eventSubject(n *Announcement) string {
 	return a.prefix + ".events." + n.Tenant + "." + eventName(n)
-}
-
-// reply returns the subject on which the stream acknowledges the event with this token.
-func (a *Announcer) reply(token uint64) string { return a.inbox + strconv.FormatUint(token, 36) }
-
-// tokenOf returns the token of an acknowledgement, or 0 for a message that does not answer an event.
-func (a *Announcer) tokenOf(m *nats.Msg) uint64 {
-	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, a.inbox), 36, 64)
-	if err != nil {
-		return 0
-	}
-	return token
 }
 
 // dropStaleAcks discards late acknowledgements of earlier rounds, which makes room for those of a new

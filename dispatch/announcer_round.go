@@ -19,22 +19,32 @@ import (
 type round struct {
 	*Announcer
 	group   []Announcement
-	life    uint64 // of the connection, when the round began
-	first   uint64 // token of the first announcement; the others follow
-	sent    int    // number of announcements at the front that are published
-	pending []bool // whether the event is published and not yet acknowledged
+	life    uint64   // of the connection, when the round began
+	first   uint64   // number in the reply subject of the first announcement; the others follow
+	secrets []uint64 // in the reply subjects
+	sent    int      // number of announcements at the front that are published
+	pending []bool   // whether the event is published and not yet acknowledged
 	errs    []error
 	open    int
 }
 
 // newRound returns a round of announcements, with reply subjects that no earlier round has used.
 func (a *Announcer) newRound(group []Announcement) *round {
-	first := a.token + 1
-	a.token += uint64(len(group))
-	return &round{
-		Announcer: a, group: group, life: a.nats.life(), first: first,
+	first := a.last + 1
+	a.last += uint64(len(group))
+	r := &round{
+		Announcer: a, group: group, life: a.nats.life(), first: first, secrets: make([]uint64, len(group)),
 		pending: make([]bool, len(group)), errs: make([]error, len(group)),
 	}
+	for i := range r.secrets {
+		r.secrets[i] = a.random.Uint64()
+	}
+	return r
+}
+
+// token returns what an acknowledgement of an announcement has in its subject.
+func (r *round) token(i int) replyToken {
+	return replyToken{number: r.first + uint64(i), secret: r.secrets[i]}
 }
 
 // publish passes the announcements to the NATS client until one fails. An error means that the connection
@@ -69,7 +79,7 @@ func (r *round) publishOne(ctx context.Context, i int) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	m := r.eventMessage(n, r.reply(r.first+uint64(i)))
+	m := r.eventMessage(n, r.token(i).subject(r.inbox))
 	if err := r.nats.publish(m); err != nil {
 		return handoverError(err)
 	}
@@ -161,11 +171,12 @@ func (r *round) gather(ctx context.Context) {
 }
 
 // takeAck handles one acknowledgement, or the error message in its place. Acknowledgements of earlier
-// rounds have lower tokens and are ignored. A lower token gives a number beyond the round, because the
-// subtraction wraps.
+// rounds have lower numbers and are ignored. A lower number gives one beyond the round, because the
+// subtraction wraps. What has not the secret of its event is no acknowledgement.
 func (r *round) takeAck(m *nats.Msg) {
-	i := r.tokenOf(m) - r.first
-	if i >= uint64(len(r.group)) || !r.pending[i] {
+	t := parseReplyToken(m.Subject, r.inbox)
+	i := t.number - r.first
+	if i >= uint64(len(r.group)) || !r.pending[i] || t != r.token(int(i)) {
 		return
 	}
 	duplicate, err := judge(job.Target{Kind: job.TargetJetStream, Subject: r.eventSubject(&r.group[i])}, m)

@@ -145,3 +145,19 @@ func TestCovers(t *testing.T) {
 		}
 	}
 }
+
+// TestAckNeedsItsSecret: who has seen the reply subject of one event cannot acknowledge the others of its round.
+func TestAckNeedsItsSecret(t *testing.T) {
+	a := startAnnouncer(t, withEvents, startNATS(t, nil).ClientURL())
+	r := a.newRound(announcements(2, eventOf))
+	r.pending[0], r.pending[1], r.open = true, true, 2
+	ack := []byte(`{"stream":"S","seq":1}`)
+	for _, forged := range []replyToken{{r.first, r.secrets[1]}, {r.first + 1, r.secrets[0]}, {r.first + 1, 0}, {r.first + 2, r.secrets[1]}, {}} {
+		if r.takeAck(&nats.Msg{Subject: forged.subject(a.inbox), Data: ack}); r.open != 2 {
+			t.Fatalf("%+v was taken", forged)
+		}
+	}
+	if r.takeAck(&nats.Msg{Subject: r.token(1).subject(a.inbox), Data: ack}); r.open != 1 || r.pending[1] {
+		t.Error("an acknowledgement was not taken")
+	}
+}

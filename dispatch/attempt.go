@@ -42,8 +42,8 @@ type attempt struct {
 
 	lane *lane // the lane in which it has its place
 	// Guarded by the mutex of replies.
-	token uint64 // number in its reply subject; 0 means none
-	life  uint64 // life of the connection (see NATS.life) when it was published
+	token replyToken // in its reply subject; its number is 0 if there is none
+	life  uint64     // life of the connection (see NATS.life) when it was published
 }
 
 func (a *attempt) kind() job.TargetKind { return a.delivery.Target.Kind }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/inbox"
 )
 
 // writeStuckAfter is the longest time that a write to the NATS server, or its answer to a PING, may
@@ -44,7 +46,8 @@ func (n *NATS) Leave(url string) {
 //
 // The options cannot change the following: the client tries to reconnect for ever; it buffers nothing
 // while it is disconnected, so that no run is sent late and unnoticed; it closes a socket on which a
-// write hangs; and it calls the package's own callbacks before the caller's.
+// write hangs; its inboxes are those to which no Carillon replies ([inbox.OfRuns]), so that no request to Carillon
+// can answer a run; and it calls the package's own callbacks before the caller's.
 func ConnectNATS(url string, options ...nats.Option) (*NATS, error) {
 	o := nats.GetDefaultOptions()
 	o.Servers = strings.FieldsFunc(url, func(r rune) bool { return r == ',' || r == ' ' })
@@ -57,6 +60,7 @@ func ConnectNATS(url string, options ...nats.Option) (*NATS, error) {
 			return nil, fmt.Errorf("connect to NATS: %w", err)
 		}
 	}
+	o.InboxPrefix = inbox.OfRuns
 	o.AllowReconnect = true
 	o.MaxReconnect = -1
 	o.IgnoreAuthErrorAbort = true

@@ -3,8 +3,7 @@ package dispatch
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +14,7 @@ import (
 var errAckLost = errors.New("the connection to NATS was lost before the stream acknowledged; the message may be stored")
 
 // replies receives the answers to requests and to publishes to streams: one subscription for all of
-// them, and a table of attempts by the last token of the reply subject.
+// them, and a table of attempts by the number in the reply subject.
 //
 // Invariant: an attempt with a token is in the table until it is concluded, or retreats because the
 // connection is down.
@@ -24,14 +23,15 @@ type replies struct {
 	ledger *ledger
 
 	mu      sync.Mutex
-	last    uint64              // newest token; tokens are never reused, so a late reply finds no other attempt
-	waiting map[uint64]*attempt // by token
+	last    uint64              // newest number; numbers are never reused, so a late reply finds no other attempt
+	secrets *rand.ChaCha8       // without which a reply is not taken; see replyToken
+	waiting map[uint64]*attempt // by number
 
 	duplicates atomic.Uint64 // runs that their streams already had
 }
 
 func newReplies(ledger *ledger) *replies {
-	return &replies{ledger: ledger, waiting: make(map[uint64]*attempt)}
+	return &replies{ledger: ledger, secrets: newSecrets(), waiting: make(map[uint64]*attempt)}
 }
 
 // subscribe subscribes to the reply subjects, before the first attempt is expected. It returns an error if the server does
@@ -62,9 +62,9 @@ func (r *replies) expect(a *attempt, life uint64) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
-	a.token, a.life = r.last, life
-	r.waiting[a.token] = a
-	return r.prefix + strconv.FormatUint(a.token, 36)
+	a.token, a.life = replyToken{number: r.last, secret: r.secrets.Uint64()}, life
+	r.waiting[a.token.number] = a
+	return a.token.subject(r.prefix)
 }
 
 // forget removes the attempt from the table, if it is in it.
@@ -74,7 +74,7 @@ func (r *replies) forget(a *attempt) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.waiting, a.token)
+	delete(r.waiting, a.token.number)
 }
 
 // failStale fails the publishes to streams of earlier lives, whose acknowledgements are unlikely to
@@ -94,17 +94,20 @@ func (r *replies) failStale(life uint64) {
 	}
 }
 
-// receive handles one reply. A reply to an attempt that is concluded, or a second reply, is ignored. It
-// runs on the goroutine of the subscription, so replies are judged one after the other.
-func (r *replies) receive(m *nats.Msg) {
-	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.prefix), 36, 64)
-	if err != nil {
-		return // not a reply subject of an attempt
-	}
+// find returns the attempt with a token, or nil.
+func (r *replies) find(t replyToken) *attempt {
 	r.mu.Lock()
-	a := r.waiting[token]
-	r.mu.Unlock()
-	if a != nil {
+	defer r.mu.Unlock()
+	if a := r.waiting[t.number]; a != nil && a.token == t {
+		return a
+	}
+	return nil
+}
+
+// receive handles one reply. A reply to an attempt that is concluded, a second reply, or one that nobody was
+// asked for is ignored. It runs on the goroutine of the subscription, so replies are judged one after the other.
+func (r *replies) receive(m *nats.Msg) {
+	if a := r.find(parseReplyToken(m.Subject, r.prefix)); a != nil {
 		duplicate, err := judge(a.delivery.Target, m)
 		if duplicate {
 			r.duplicates.Add(1)

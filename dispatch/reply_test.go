@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -153,5 +154,47 @@ func TestJudgeIgnoresForeignReplies(t *testing.T) {
 	}
 	if o := testkit.Receive(t, launch(d, deliveryTo(requestTarget("nobody"), 0))); !strings.HasPrefix(o.Error, "no service listens") {
 		t.Errorf("error is %q", o.Error)
+	}
+}
+
+// TestReplyNeedsItsSecret: who knows the inbox, and guesses the number of a request, cannot answer it.
+func TestReplyNeedsItsSecret(t *testing.T) {
+	s := startNATS(t, nil)
+	nc := dial(t, s.ClientURL())
+	asked := make(chan *nats.Msg, 1)
+	subscribe(t, nc, "work", func(m *nats.Msg) { asked <- m })
+	d := start(t, Options{}, s.ClientURL())
+	outcome := launch(d, deliveryTo(requestTarget("work"), 0))
+	m := testkit.Receive(t, asked)
+	prefix := d.link.replies.prefix
+	if !strings.HasPrefix(m.Reply, inbox.OfRuns+".") || !strings.HasPrefix(m.Reply, prefix+"1-") {
+		t.Errorf("the reply subject is %s", m.Reply)
+	}
+	for _, last := range []string{"1", "1-", "1-0", "1-1", "-", "1-1-1", "1-" + strings.Repeat("z", 20), m.Reply[len(prefix):] + "0"} {
+		if err := nc.Publish(prefix+last, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.RespondMsg(&nats.Msg{Header: nats.Header{micro.ErrorHeader: {"its own answer"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if o := testkit.Receive(t, outcome); o.Error != "service error: its own answer" {
+		t.Errorf("error is %q", o.Error)
+	}
+	leavesNothing(t, d)
+}
+
+// TestReplyTokens: a token is read as it was written, and no two have the same secret.
+func TestReplyTokens(t *testing.T) {
+	secrets, seen := newSecrets(), make(map[uint64]bool)
+	for n := range uint64(1000) {
+		token := replyToken{number: n + 1, secret: secrets.Uint64()}
+		if seen[token.secret] || parseReplyToken(token.subject("p."), "p.") != token {
+			t.Fatalf("token %+v", token)
+		}
+		seen[token.secret] = true
+	}
+	if newSecrets().Uint64() == newSecrets().Uint64() {
+		t.Error("two sources give the same secrets")
 	}
 }

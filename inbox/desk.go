@@ -82,7 +82,7 @@ func (d *Desk) drop(m *nats.Msg) {
 	if !say {
 		return
 	}
-	d.logger.Warn("a request was dropped, because its reply subject is not an inbox; if callers use a custom inbox prefix, name it with --inbox-prefix",
+	d.logger.Warn("a request was dropped, because its reply subject is not an inbox of a client; if callers use a custom inbox prefix, name it with --inbox-prefix",
 		slog.String("subject", clip(m.Subject)), slog.String("reply", clip(m.Reply)), slog.Uint64("dropped", dropped))
 }
 

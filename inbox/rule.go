@@ -35,11 +35,17 @@ const (
 // prefixes such as _INBOX_alice, by which operators keep the inboxes of users apart, are allowed as well.
 var usual = []string{"_INBOX", "_R_"}
 
+// OfRuns is the prefix of the inboxes on which Carillon itself awaits the answers to runs and the acknowledgements of
+// streams. No request may have its reply there: the programs of one tenant see such inboxes, and a reply to one could
+// count as the answer to a run of another tenant. All servers have the same prefix, because those of a cluster answer
+// the same tenants. It begins with _INBOX, so that it needs no permission of its own.
+const OfRuns = "_INBOX.carillon-runs"
+
 // gateway is the prefix of reply subjects for requests from another NATS cluster: the names of the
 // cluster and of the server follow, and then the subject that the caller chose.
 const gateway = "_GR_."
 
-// Rule says which subjects are inboxes, and counts the requests that were dropped because their reply
+// Rule says which subjects are inboxes of clients, and counts the requests that were dropped because their reply
 // subject is not one. The zero value and a nil Rule allow the default inboxes. It is safe for concurrent
 // use.
 type Rule struct {
@@ -89,7 +95,7 @@ func validate(prefix string) error {
 	return nil
 }
 
-// Allows reports whether a subject is an inbox.
+// Allows reports whether a subject is an inbox of a client.
 func (r *Rule) Allows(subject string) bool {
 	if rest, ok := strings.CutPrefix(subject, gateway); ok {
 		tokens := strings.SplitN(rest, ".", 3)
@@ -100,6 +106,9 @@ func (r *Rule) Allows(subject string) bool {
 	}
 	if strings.HasPrefix(subject, gateway) {
 		return false // a reply passes at most one gateway, and a second prefix could hide a subject
+	}
+	if strings.HasPrefix(subject, OfRuns) {
+		return false
 	}
 	for _, prefix := range usual {
 		if strings.HasPrefix(subject, prefix) {

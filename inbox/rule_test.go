@@ -39,6 +39,8 @@ func TestAllows(t *testing.T) {
 		{"$JS.ACK.S.C.1.1.1.1.0", false, false},
 		{"orders.new", false, false},
 		{"_INBO", false, false},
+		{OfRuns + ".abc.1-2", false, false},
+		{"_GR_.hub.srv." + OfRuns + ".abc.1-2", false, false},
 	} {
 		if got := (*Rule)(nil).Allows(tc.subject); got != tc.usual {
 			t.Errorf("%s: %t without prefixes", tc.subject, got)

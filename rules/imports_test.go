@@ -56,7 +56,7 @@ var house = map[string][]string{
 	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
 	"snapshot":      over(words, "github.com/cockroachdb/pebble/v2"),
 	"backup":        over(words),
-	"dispatch":      over(words, module+"/webhook", module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
+	"dispatch":      over(words, module+"/inbox", module+"/webhook", module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
