@@ -20,7 +20,7 @@ type Directory struct {
 	logger *slog.Logger
 	// The kernel's lock is bound to this open file: closing it is what unlocks the directory. nil until claim has
 	// taken it.
-	lock *os.File
+	lock *DirLock
 	// doubtful says that the last commit of a shard's log may not be the cluster's; see [Shard.sureLSN].
 	doubtful bool
 
@@ -150,7 +150,7 @@ func (d *Directory) writeParts(p partsFile) error {
 }
 
 // lockDir locks the directory for this process.
-func lockDir(dir string) (*os.File, error) {
+func lockDir(dir string) (*DirLock, error) {
 	f, err := Lock(dir)
 	if errors.Is(err, ErrInUse) {
 		return nil, fmt.Errorf("%w; stop it, or choose another directory with --data", err)

@@ -62,7 +62,7 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 type restoring struct {
 	dir    string
 	logger *slog.Logger
-	lock   *os.File
+	lock   *DirLock
 	// Then a failure removes it again.
 	made bool // the directory did not exist
 }

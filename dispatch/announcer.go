@@ -26,6 +26,9 @@ var (
 	errSilent = errors.New("NATS did not confirm in time; what was published may have arrived")
 )
 
+// IsSilence reports whether an error of [Announcer.Prepare] says no more than that JetStream has not answered in time.
+func IsSilence(err error) bool { return errors.Is(err, errSilent) || errors.Is(err, errDown) }
+
 // Announcer publishes what became of runs: dead letters to <prefix>.dead.<tenant>, and events to a
 // stream on <prefix>.events.<tenant>.run.<status>. docs/format/events.md describes their wire format. It
 // stores nothing: the caller keeps announcements until they are handed over, and repeats those that

@@ -194,7 +194,7 @@ func TestReplyTokens(t *testing.T) {
 		}
 		seen[token.secret] = true
 	}
-	if newSecrets().Uint64() == newSecrets().Uint64() {
+	if one, other := newSecrets(), newSecrets(); one.Uint64() == other.Uint64() {
 		t.Error("two sources give the same secrets")
 	}
 }

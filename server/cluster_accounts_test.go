@@ -195,9 +195,7 @@ func streamsStay(t *testing.T, nodes []Options, servers []*Server) {
 	if err := servers[2].Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o := nodes[2]
-	o.Events = false // a start with events waits for their stream, which has one replica, for 5 s only
-	again := startAgain(t, o)
+	again := startAgain(t, nodes[2])
 	nc, _ = clientOf(t, again, "billing", "billing")
 	if js, err = jetstream.New(nc); err != nil {
 		t.Fatal(err)

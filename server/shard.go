@@ -5,6 +5,7 @@ import (
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"errors"
+	"log/slog"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/datadir"
@@ -92,6 +93,11 @@ func (s *Server) openAnnouncer(ctx context.Context, origin string) (scheduler.An
 	})
 	if err == nil && o.Events {
 		err = announcer.Prepare(ctx)
+		if dispatch.IsSilence(err) && ctx.Err() == nil {
+			// The servers of a cluster may elect now. Events wait on disk until the stream is there.
+			o.Logger.Warn("the stream of events is not known yet; trying again when there are events", slog.Any("error", err))
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, err
