@@ -168,8 +168,8 @@ func (r *room) countLocked(share *roomShare, bytes int) {
 // quarters of the room, so that there is always some for another tenant.
 func (l *roomLimits) tenantBytes() int { return max(l.partyBytes, l.bytes/4*3) }
 
-// fitsLocked reports whether a reply fits, into the room and into the parts of its party and of its tenant. A reply of more than the
-// room has would never fit; take clips what it reserves to the part of a party for that reason.
+// fitsLocked reports whether a reply fits, into the room and into the parts of its party and of its tenant. A reply of
+// more than the room has would never fit; take clips what it reserves to the part of a party for that reason.
 func (r *room) fitsLocked(share *roomShare, bytes int) bool {
 	l := &r.limits
 	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes &&

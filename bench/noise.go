@@ -16,8 +16,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// noiseCmd is the flooding process. It is a process of its own, so that its work does not delay the requests of the other
-// tenant within the harness. It prints how many requests it sent, how many replies came, and how many of them were refusals for too many requests.
+// noiseCmd is the flooding process. It is a process of its own, so that its work does not delay the requests of the
+// other tenant within the harness. It prints how many requests it sent, how many replies came, and how many of them
+// were refusals for too many requests.
 type noiseCmd struct {
 	URL         string        `arg:""`
 	Requests    int           `arg:""`

@@ -24,10 +24,10 @@ type HandoverReply struct {
 	Code  Code   `json:"code,omitempty"`  // of the error; [CodeUnavailable]: a later request may succeed
 }
 
-// Handover asks the leader of a shard to hand the leadership over to a standby: the one named to or, if
-// to is "", the one with the least lag. When Handover returns without an error, the old leader has
-// stopped launching and the new one is about to begin. While the log does not acknowledge commits, as during an election
-// of its stream, the leader goes on leading, and the error is [CodeUnavailable]. A client of [NewLocal] returns an error, and so does one over HTTP.
+// Handover asks the leader of a shard to hand the leadership over to a standby: the one named to or, if to is "", the
+// one with the least lag. When Handover returns without an error, the old leader has stopped launching and the new one
+// is about to begin. While the log does not acknowledge commits, as during an election of its stream, the leader goes
+// on leading, and the error is [CodeUnavailable]. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply HandoverReply, err error) {
 	switch c.via.(type) {
 	case nil:

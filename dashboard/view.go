@@ -102,9 +102,9 @@ func parseTemplates() map[string]*template.Template {
 // failed returns a page that shows only an error.
 func failed(err error) view { return view{page: "failed", title: "The request failed", err: err} }
 
-// frame returns the data for rendering a page. Only a page that was asked for with GET has a stream: the address of
-// an action is no page; and only if its reader may have one. It asks for the status at each rendering, because the line at the top of each page shows
-// the node.
+// frame returns the data for rendering a page. Only a page that was asked for with GET has a stream: the address of an
+// action is no page; and only if its reader may have one. It asks for the status at each rendering, because the line at
+// the top of each page shows the node.
 func (v *visit) frame(p *view) *frame {
 	f := &frame{
 		Title: p.title, Active: p.active, Tenant: v.tenant, Reader: v.reader, Now: v.now, Body: p.body,

@@ -88,7 +88,8 @@ func (d *Desk) drop(m *nats.Msg) {
 
 func clip(subject string) string { return subject[:min(len(subject), clipAt)] }
 
-// Bare returns the request without its header and its data, for an answer that is sent later: it keeps no message in memory.
+// Bare returns the request without its header and its data, for an answer that is sent later: it keeps no message in
+// memory.
 func (r *Request) Bare() *Request { return &Request{Subject: r.Subject, reply: r.reply, conn: r.conn} }
 
 // Wants reports whether the caller expects a reply.

@@ -38,10 +38,11 @@ var closedNames = map[string]string{
 	"metadata.google.internal": "169.254.169.254",
 }
 
-// CheckURL refuses the URL of an http target: with a [*TargetError] if its host is not among those of the tenant, with a
-// [*ClosedError] if it is written as a closed address or as a name of one, and with another error if no server can have
-// its port. Stored definitions too must pass it at each launch. A name that resolves to a closed address is found when it is dialled. It resolves no name: the answer of a
-// resolver at the time of a put says nothing about the address at the time of a launch.
+// CheckURL refuses the URL of an http target: with a [*TargetError] if its host is not among those of the tenant, with
+// a [*ClosedError] if it is written as a closed address or as a name of one, and with another error if no server can
+// have its port. Stored definitions too must pass it at each launch. A name that resolves to a closed address is found
+// when it is dialled. CheckURL resolves no name: the answer of a resolver at the time of a put says nothing about the
+// address at the time of a launch.
 func CheckURL(u *url.URL, allowed Targets) error {
 	port := portOf(u)
 	if port == 0 {

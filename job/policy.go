@@ -67,7 +67,8 @@ const (
 // IsFinal reports whether a run in this state is over.
 func (s Status) IsFinal() bool { return s >= StatusSucceeded }
 
-// Reason says why a run was skipped or cancelled, or why it is dead although its policy has attempts left. Its value is stored, and counted in a table of the size Reasons.
+// Reason says why a run was skipped or cancelled, or why it is dead although its policy has attempts left. Its value is
+// stored, and counted in a table of the size Reasons.
 type Reason uint8
 
 // The reasons. Zero is none.

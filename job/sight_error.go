@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ownErrors are the errors of runs and attempts that Carillon itself words. In a row, # stands for a number, a duration or a
-// time, which those see who may only view, and * for whatever else the text has there, in whose place they see a mask. A text
-// that no row matches as a whole came from a target, a worker or a handler, or may have; of it they see the mask alone. The
-// first row that matches counts, so one that shows more comes before one that shows less.
+// ownErrors are the errors of runs and attempts that Carillon itself words. In a row, # stands for a number, a duration
+// or a time, which those see who may only view, and * for whatever else the text has there, in whose place they see a
+// mask. A text that no row matches as a whole came from a target, a worker or a handler, or may have; of it they see
+// the mask alone. The first row that matches counts, so one that shows more comes before one that shows less.
 //
 // No row shows more of a text than numbers: a target or a worker may repeat headers or a payload in the words of any row.
 var ownErrors = compileRows(

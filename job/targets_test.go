@@ -13,7 +13,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestTargets matches subjects and hosts. The first line of the input has the patterns, or (none), each further line a text.
+// TestTargets matches subjects and hosts. The first line of the input has the patterns, or (none), each further line a
+// text.
 func TestTargets(t *testing.T) {
 	datadriven.RunTest(t, "testdata/targets.txt", func(t *testing.T, d *datadriven.TestData) string {
 		patterns, texts, _ := strings.Cut(d.Input, "\n")

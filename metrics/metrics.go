@@ -3,9 +3,8 @@
 // itself: each scrape reads the counters of the parts.
 //
 // metrics.go puts the registry together; each other file has the collector of one part: engine.go, storage.go,
-// deliveries.go, requests.go, rights.go, doors.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go has the
-// readings that package
-// server fills in; histogram.go shows a histogram of package histogram.
+// deliveries.go, requests.go, rights.go, doors.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go
+// has the readings that package server fills in; histogram.go shows a histogram of package histogram.
 //
 // Names, labels and units of the metrics are a contract with dashboards and alerts: docs/metrics.md lists them, and a
 // name is added rather than changed. Labels have few values: never the name of a job or a run, of which there may be

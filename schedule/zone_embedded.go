@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// The rules of timezones are in the binary, so that a job has the same instants on every node, whatever
-// is installed there. They are those that come with Go, which takes them from the IANA database, which is in
-// the public domain. The archive holds what that of the toolchain does, which a test checks. It is compressed as a whole and
-// not file by file, because zones are much alike: that makes the binary 330 KB smaller than the toolchain's would.
+// The rules of timezones are in the binary, so that a job has the same instants on every node, whatever is installed
+// there. They are those that come with Go, which takes them from the IANA database, which is in the public domain. The
+// archive holds what that of the toolchain does, which a test checks. It is compressed as a whole and not file by file,
+// because zones are much alike: that makes the binary 330 KB smaller than the toolchain's would.
 //
 //go:generate go test -run TestEmbeddedZonesAreTheToolchains -zones.update
 //go:embed zoneinfo.zip.gz

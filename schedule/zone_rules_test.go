@@ -40,8 +40,8 @@ func filesIn(t *testing.T, archive []byte) map[string]string {
 	return files
 }
 
-// writeZones compresses the toolchain's archive into the one that is embedded. Zones with the same rules for the future stand
-// side by side, so that the compression finds what they share.
+// writeZones compresses the toolchain's archive into the one that is embedded. Zones with the same rules for the future
+// stand side by side, so that the compression finds what they share.
 func writeZones(t *testing.T, archive []byte) {
 	t.Helper()
 	files := filesIn(t, archive)

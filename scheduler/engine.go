@@ -53,8 +53,8 @@ type Options struct {
 	// Secret returns the value of a secret that a definition names, so that it can be masked in the texts of workers.
 	// It is safe for concurrent use. Nil means that there are no secrets.
 	Secret func(ref job.SecretRef) ([]byte, error)
-	// CalendarsMax returns how many calendars a tenant may have; 0 means 1,000. It is called for each put of a calendar, and
-	// is safe for concurrent use. Nil means 1,000 for every tenant.
+	// CalendarsMax returns how many calendars a tenant may have; 0 means 1,000. It is called for each put of a
+	// calendar, and is safe for concurrent use. Nil means 1,000 for every tenant.
 	CalendarsMax func(tenant string) int
 	// Feeders is the number of goroutines that read cold rows. Default 2.
 	Feeders int

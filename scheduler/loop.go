@@ -184,8 +184,8 @@ func (g *gathering) patience() time.Duration {
 	return max(pause, min(pad.IdleMax, g.wakeAt.Sub(instant.Of(g.engine.opts.Clock.Now()))), 0)
 }
 
-// yieldToCallers yields, so that callers released by the last step can join this commit. Otherwise the first of many would get
-// a commit of its own, and the others would wait for it. If no caller is about to propose, it takes no time.
+// yieldToCallers yields, so that callers released by the last step can join this commit. Otherwise the first of many
+// would get a commit of its own, and the others would wait for it. If no caller is about to propose, it takes no time.
 func (g *gathering) yieldToCallers() {
 	if len(g.proposals) == 0 {
 		return

@@ -21,7 +21,8 @@ import (
 )
 
 // estate is a server with rights and two tenants, billing and stock. The token of each principal is its name: cluster,
-// many (a role in both tenants), reader (a viewer of all), and a viewer, an operator and an admin of each, such as billing-viewer.
+// many (a role in both tenants), reader (a viewer of all), and a viewer, an operator and an admin of each, such as
+// billing-viewer.
 type estate struct {
 	t    *testing.T
 	path string // of the file of rights

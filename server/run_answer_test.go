@@ -12,7 +12,8 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// askOnce puts a job of a tenant with a target of kind request, triggers it, and returns the run and what its worker receives.
+// askOnce puts a job of a tenant with a target of kind request, triggers it, and returns the run and what its worker
+// receives.
 func askOnce(t *testing.T, p *troupe, tenant string) (client.Run, *nats.Msg) {
 	t.Helper()
 	asked := make(chan *nats.Msg, 1)
@@ -31,8 +32,8 @@ func askOnce(t *testing.T, p *troupe, tenant string) (client.Run, *nats.Msg) {
 	return run, testkit.Receive(t, asked)
 }
 
-// sprayReplies sends requests as tenant a, whose replies would go to the numbers after that of a reply subject, and to more.
-// It returns how many.
+// sprayReplies sends requests as tenant a, whose replies would go to the numbers after that of a reply subject, and to
+// more. It returns how many.
 func sprayReplies(t *testing.T, p *troupe, seen string, more ...string) int {
 	t.Helper()
 	dot := strings.LastIndexByte(seen, '.')

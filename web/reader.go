@@ -50,7 +50,8 @@ func (d *Desk) Tenants(ctx context.Context) (names []string, all bool) {
 	return names, false
 }
 
-// PartyOf returns the tenant by which the places of streams are shared: those that the file of rights does not list are one.
+// PartyOf returns the tenant by which the places of streams are shared: those that the file of rights does not list are
+// one.
 func (d *Desk) PartyOf(tenant string) string { return d.web.opts.Access.PartyOf(tenant) }
 
 // SignIn returns what the page to sign in shows: why the reader is there, nil if for no fault, and whether an issuer can

@@ -55,7 +55,8 @@ func natsContextPath(name string) (string, error) {
 	return filepath.Join(dir, "nats", "context", name+".json"), err
 }
 
-// readNATSContext reads a context. Its error wraps [fs.ErrNotExist] if there is none with the name. It refuses a context with a setting that is neither supported nor ignored.
+// readNATSContext reads a context. Its error wraps [fs.ErrNotExist] if there is none with the name. It refuses a
+// context with a setting that is neither supported nor ignored.
 func readNATSContext(name string) (*natsContext, error) {
 	path, err := natsContextPath(name)
 	if err != nil {

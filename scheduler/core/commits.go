@@ -20,8 +20,8 @@ import "github.com/carillon-io/carillon/job"
 // and leaves the rest to the next step. A part that finds the step full may still use a share of its own, so that no
 // part starves.
 
-// commitSlack is the space that units leave free in a commit for the meta rows that seal adds, beside the sums of tenants. Without it, a unit that
-// fits exactly would leave no space for the id that it has used.
+// commitSlack is the space that units leave free in a commit for the meta rows that seal adds, beside the sums of
+// tenants. Without it, a unit that fits exactly would leave no space for the id that it has used.
 const commitSlack = 64
 
 // unit begins a unit of about n bytes, and ends the unit before it.
