@@ -45,7 +45,10 @@ func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any
 	setDefault(&q.after, instant.Of(time.Now()))
 	setDefault(&q.count, NextCountDefault)
 	// The @every of a job counts from its registration. A preview has none, so it counts from after.
-	ticks, notes := schedule.Preview(q.after, q.after, q.count)
+	ticks, notes, err := schedule.Preview(ctx, q.after, q.after, q.count)
+	if err != nil {
+		return nil, err
+	}
 	reply := &client.NextReply{Times: make([]client.Time, len(ticks)), Notes: notes}
 	for i, tick := range ticks {
 		reply.Times[i] = timeOf(tick)

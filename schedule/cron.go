@@ -33,58 +33,62 @@ type cron struct {
 
 // after returns the first tick after an instant. If that is not before the limit, it may return any tick at or after
 // the limit, or none, so that the search can end early.
-func (c *cron) after(since, limit instant.Millis) (instant.Millis, bool) {
-	sec, ok := c.next(floorDiv(int64(since), 1000)+1, int64(limit)/1000+1)
+func (c *cron) after(x *Search, since, limit instant.Millis) (instant.Millis, bool) {
+	sec, ok := c.next(x, floorDiv(int64(since), 1000)+1, int64(limit)/1000+1)
 	return instant.Millis(sec) * 1000, ok
 }
 
-// latest returns the last tick in (after, upto]. It bisects, which is correct because next is monotone.
-func (c *cron) latest(after, upto instant.Millis) (instant.Millis, bool) {
+// latest returns the last tick in (after, upto]. It bisects, which is correct because next is monotone. A search that
+// gave up has found nothing.
+func (c *cron) latest(x *Search, after, upto instant.Millis) (instant.Millis, bool) {
 	high := floorDiv(int64(upto), 1000) + 1
-	latest, ok := c.next(floorDiv(int64(after), 1000)+1, high)
+	latest, ok := c.next(x, floorDiv(int64(after), 1000)+1, high)
 	if !ok || latest >= high {
 		return 0, false
 	}
 	// Invariant: latest is a tick, and there is none from high to upto.
 	for latest+1 < high {
 		middle := latest + 1 + (high-latest-1)/2
-		if tick, ok := c.next(middle, high); ok && tick < high {
+		if tick, ok := c.next(x, middle, high); ok && tick < high {
 			latest = tick
 		} else {
 			high = middle
 		}
 	}
-	return instant.Millis(latest) * 1000, true
+	return instant.Millis(latest) * 1000, x.err == nil
 }
 
 // next returns the first tick at or after an instant. It need not find one at or after the limit. In UTC wall times
 // are instants, so the common case needs no zone. A limit for wall times is later by skewMax, because the wall clock
 // may be ahead of UTC.
-func (c *cron) next(sec, limit int64) (int64, bool) {
+func (c *cron) next(x *Search, sec, limit int64) (int64, bool) {
 	switch {
 	case c.loc == nil:
-		return c.nextWall(sec, limit)
+		return c.nextWall(x, sec, limit)
 	case !c.fixed:
-		return c.nextWild(sec, limit+skewMax)
+		return c.nextWild(x, sec, limit+skewMax)
 	case c.without != nil:
-		return c.nextFixedKept(sec, limit+skewMax)
+		return c.nextFixedKept(x, sec, limit+skewMax)
 	default:
-		return c.nextFixed(sec)
+		return c.nextFixed(x, sec)
 	}
 }
 
 // nextWall returns the first wall time of the schedule at or after the given one. It need not find one after the
 // limit. Without exclusions it ignores the limit, because a pattern finds its next time at once.
-func (c *cron) nextWall(wall, limit int64) (int64, bool) {
+func (c *cron) nextWall(x *Search, wall, limit int64) (int64, bool) {
 	if c.without == nil {
-		return c.pattern.next(wall)
+		return c.pattern.next(x, wall)
 	}
-	return c.without.nextWall(&c.pattern, wall, limit)
+	return c.without.nextWall(x, &c.pattern, wall, limit)
 }
 
 // nextFixed returns the first tick of a fixed schedule at or after an instant. It searches wall times from the
 // highest one that was reached before, so that a time which a fold repeats is not found again.
-func (c *cron) nextFixed(sec int64) (int64, bool) {
+func (c *cron) nextFixed(x *Search, sec int64) (int64, bool) {
+	if !x.take(3 * periodSteps) {
+		return 0, false
+	}
 	p := periodAt(c.loc, sec)
 	wall := sec + p.offset
 	// Only the time shortly after a change can repeat or skip wall times: no change exceeds skewMax.
@@ -95,7 +99,7 @@ func (c *cron) nextFixed(sec int64) (int64, bool) {
 		}
 		wall = max(wall, reached)
 	}
-	wall, ok := c.pattern.next(wall)
+	wall, ok := c.pattern.next(x, wall)
 	if !ok {
 		return 0, false
 	}
@@ -104,43 +108,44 @@ func (c *cron) nextFixed(sec int64) (int64, bool) {
 
 // nextWild returns the first tick of a wild schedule at or after an instant. It goes from period to period: within
 // one of them, wall times and instants differ by a constant, so neither gaps nor folds need a rule.
-func (c *cron) nextWild(sec, limit int64) (int64, bool) {
-	for {
+func (c *cron) nextWild(x *Search, sec, limit int64) (int64, bool) {
+	for x.take(periodSteps) {
 		p := periodAt(c.loc, sec)
-		if wall, ok := c.nextWall(sec+p.offset, limit); ok && wall < p.end+p.offset {
+		if wall, ok := c.nextWall(x, sec+p.offset, limit); ok && wall < p.end+p.offset {
 			return wall - p.offset, true
 		}
 		if p.end == endless {
 			return 0, false
 		}
 		// Even if no wall time is left there may be ticks, because a fold repeats the last ones.
-		wall, ok := c.nextWall(p.end-skewMax, limit)
+		wall, ok := c.nextWall(x, p.end-skewMax, limit)
 		if !ok {
 			return 0, false
 		}
 		sec = max(p.end, wall-skewMax)
 	}
+	return 0, false
 }
 
 // nextFixedKept is nextFixed with exclusions. A tick at the end of a gap is judged, like any other, by what the clock
 // shows then, and not by the skipped time that it stands for. So a schedule of which only such ticks are left is
 // followed from gap to gap.
-func (c *cron) nextFixedKept(sec, limit int64) (int64, bool) {
+func (c *cron) nextFixedKept(x *Search, sec, limit int64) (int64, bool) {
 	wall, ok := int64(math.MinInt64), true // Invariant: no wall time of the schedule that counts from sec on is below it.
 	p := periodAt(c.loc, sec)
 	// Without a limit, a schedule of which nothing is left would be followed from change to change for ever.
 	limit = min(limit, sec+calendarYears*366*daySeconds)
-	for ; p.start < limit; p = periodAt(c.loc, sec) {
+	for ; p.start < limit && x.take(2*periodSteps); p = periodAt(c.loc, sec) {
 		low := sec + p.offset
 		if sec-p.start < skewMax {
 			reached := reachedBefore(c.loc, p)
-			if sec == p.start && c.isDueAfterGap(reached, low) && !c.without.excludes(instant.Millis(sec*1000)) {
+			if sec == p.start && c.isDueAfterGap(x, reached, low) && !c.without.excludes(instant.Millis(sec*1000)) {
 				return sec, true
 			}
 			low = max(low, reached)
 		}
 		if ok && wall < low {
-			wall, ok = c.nextWall(low, limit)
+			wall, ok = c.nextWall(x, low, limit)
 		}
 		if ok && wall < p.end+p.offset {
 			return wall - p.offset, true
@@ -148,22 +153,22 @@ func (c *cron) nextFixedKept(sec, limit int64) (int64, bool) {
 		if p.end == endless {
 			break
 		}
-		sec = c.skip(p.end)
+		sec = c.skip(x, p.end)
 	}
 	return 0, false
 }
 
 // isDueAfterGap reports whether a time of the pattern lies in a gap, before the first wall time after the gap.
-func (c *cron) isDueAfterGap(gap, first int64) bool {
-	wall, ok := c.pattern.next(gap)
+func (c *cron) isDueAfterGap(x *Search, gap, first int64) bool {
+	wall, ok := c.pattern.next(x, gap)
 	return ok && wall < first
 }
 
 // skip returns an instant, the given one or later, before which no wall time of the pattern can come, so that for a
 // date years away the changes in between need no visit. It asks the pattern only, without exclusions: an instant
 // that is too early costs a further visit, one that is too late would lose a tick.
-func (c *cron) skip(sec int64) int64 {
-	if wall, ok := c.pattern.next(sec - skewMax); ok {
+func (c *cron) skip(x *Search, sec int64) int64 {
+	if wall, ok := c.pattern.next(x, sec-skewMax); ok {
 		return max(sec, wall-skewMax)
 	}
 	return sec

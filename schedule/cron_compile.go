@@ -70,7 +70,7 @@ func parseCron(text string) (fields cronText, p pattern, err error) {
 	if p, err = parsePattern(fields); err != nil {
 		return fields, p, err
 	}
-	if _, ok := p.next(0); !ok {
+	if _, ok := p.next(&Search{}, 0); !ok {
 		return fields, p, badSchedule("never runs: no date has the day, month, weekday and year of %q; want days that exist, such as L 2 for the end of February", apierr.Clip(text))
 	}
 	return fields, p, nil

@@ -26,15 +26,27 @@ func monthAt(day int64) (m calendarMonth, dom int) {
 	return m, dom
 }
 
-// advance moves to the next month or, at the end of a year, to the next year of a set; nil means every year. It
-// reports whether there is one. The jump over the years between keeps a schedule for a distant year from visiting
-// every month before it.
-func (m *calendarMonth) advance(years *yearSet) bool {
-	m.first += int64(daysIn(m.year, m.month))
-	if m.month++; m.month <= time.December {
-		return true
+// advance moves to the next month of a pattern, in the next of its years if it has some. It reports whether there is
+// one. The jump over the months between keeps a schedule for one month, or for a distant year, from examining the days
+// of every month before it.
+func (m *calendarMonth) advance(p *pattern) bool {
+	for {
+		m.first += int64(daysIn(m.year, m.month))
+		if m.month++; m.month > time.December {
+			m.year, m.month = m.year+1, time.January
+			if !m.toYearOf(p.years) {
+				return false
+			}
+		}
+		if p.month>>m.month&1 != 0 {
+			return true
+		}
 	}
-	m.year, m.month = m.year+1, time.January
+}
+
+// toYearOf moves from the first month of a year to that of the first year of a set that is not before it; nil means
+// every year. It reports whether there is one.
+func (m *calendarMonth) toYearOf(years *yearSet) bool {
 	if years == nil || years.has(m.year) {
 		return true
 	}
@@ -53,6 +65,15 @@ func (m *calendarMonth) weekday() int {
 		weekday += 7
 	}
 	return int(weekday)
+}
+
+// kind returns what distinguishes the month from others in which a pattern without years has other days: its number, 13
+// for a February of 29 days, and the weekday of its first day.
+func (m *calendarMonth) kind() (number, weekday int) {
+	if number = int(m.month); m.month == time.February && daysIn(m.year, m.month) == 29 {
+		number = 13
+	}
+	return number, m.weekday()
 }
 
 // second returns the wall time of a second of a day of the month.

@@ -25,11 +25,14 @@ type pattern struct {
 }
 
 // next returns the first wall time of the pattern at or after the given one. It tests the day of the given time
-// first, then the rest of its month, then month by month; each month costs some bit operations. Without a match in a
-// whole period of the calendar there is none.
-func (p *pattern) next(wall int64) (int64, bool) {
+// first, then the rest of its month, then those of the following months that the pattern has; each costs some bit
+// operations. Without a match in a whole period of the calendar there is none.
+func (p *pattern) next(x *Search, wall int64) (int64, bool) {
 	day := floorDiv(wall, daySeconds)
 	m, dom := monthAt(day)
+	if !x.take(1) {
+		return 0, false
+	}
 	days := p.days(&m)
 	if days>>dom&1 != 0 {
 		if sec, ok := p.timeFrom(int(wall - day*daySeconds)); ok {
@@ -38,7 +41,7 @@ func (p *pattern) next(wall int64) (int64, bool) {
 	}
 	days = days >> (dom + 1) << (dom + 1)
 	for last := m.year + calendarYears; days == 0; days = p.days(&m) {
-		if !m.advance(p.years) || m.year > last {
+		if !m.advance(p) || m.year > last || !x.take(1) {
 			return 0, false
 		}
 	}

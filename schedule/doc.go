@@ -21,6 +21,7 @@
 // A schedule may have one tick in a century, and an exclusion may remove all but one of a million ticks. No search
 // goes from tick to tick or from second to second: patterns are bits, which are searched by day and month, exclusions
 // are ranges that are jumped over, and the last tick before an instant is found by bisection. Where a search must go
-// from one excluded range to the next, skipsMax bounds it. So the cost of one call is bounded, whatever a caller
-// registers.
+// from one excluded range to the next, or through days of which hardly two have the same exclusions, it counts its
+// steps and gives up after [StepsMax] of them (search.go). So the cost of one call is bounded, whatever a caller
+// registers, and it is the same on every node.
 package schedule

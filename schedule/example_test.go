@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -16,7 +17,11 @@ func ExampleSchedule_Preview() {
 		return
 	}
 	after := instant.Of(time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC))
-	times, notes := s.Preview(after, 0, 2)
+	times, notes, err := s.Preview(context.Background(), after, 0, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Println(times[0])
 	fmt.Println(times[1])
 	fmt.Println(notes[0])

@@ -70,6 +70,8 @@ type filter struct {
 	// parts begin with the schedule's own lines; a calendar that several lines name is in it once.
 	parts []*exclusions
 	crons []*pattern // of all parts; at most ExcludeCronsMax
+	// hasYears is true if one of crons has years, so that months of different years differ.
+	hasYears bool
 }
 
 // endOf reports whether an instant is excluded, and returns a later instant up to which all are. It looks no further
@@ -89,6 +91,9 @@ func (f *filter) endOf(at instant.Millis, p *period) (end instant.Millis, exclud
 	wall, excluded := f.wallEnd(sec + p.offset)
 	return instant.Millis(min(wall-p.offset, p.end)) * 1000, excluded
 }
+
+// steps returns what endOf takes, in steps.
+func (f *filter) steps() int { return periodSteps + len(f.parts) + len(f.crons) }
 
 // periodAt returns the period of the filter's zone that contains an instant; in UTC, all of time is one.
 func (f *filter) periodAt(sec int64) period {

@@ -35,6 +35,7 @@ func newFilter(text string, loc *time.Location, find CalendarLookup) (*filter, s
 	for _, part := range f.parts {
 		for i := range part.crons {
 			f.crons = append(f.crons, &part.crons[i])
+			f.hasYears = f.hasYears || part.crons[i].years != nil
 		}
 	}
 	if len(f.crons) > ExcludeCronsMax {

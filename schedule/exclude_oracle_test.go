@@ -165,8 +165,9 @@ func compareKept(t *testing.T, rng *rand.Rand, exprs, excludes []string, zone st
 	spec := Spec{Expr: strings.Join(exprs, "\n"), Zone: zone, Exclude: strings.Join(excludes, "\n")}
 	s, err := Parse(spec)
 	if err != nil {
-		if e := apierr.From(err); e.Field != "exclude" || !strings.Contains(e.Message, "leaves no tick") {
-			t.Errorf("%+v: %v", spec, err)
+		e := apierr.From(err)
+		if ticks := oracleTicks(t, exprs, excludes, moments, step); e.Field != "exclude" || !strings.Contains(e.Message, "leaves no tick") || len(ticks) > 0 {
+			t.Errorf("%+v: %v; the oracle has %d ticks", spec, err, len(ticks))
 		}
 		return false
 	}

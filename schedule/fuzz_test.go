@@ -66,5 +66,5 @@ func checkSchedule(t *testing.T, s, again *Schedule, after, anchor instant.Milli
 		}
 		at = tick
 	}
-	s.Preview(after, anchor, 3)
+	s.Preview(t.Context(), after, anchor, 3)
 }

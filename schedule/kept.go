@@ -5,24 +5,19 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// skipsMax bounds the excluded ranges that are skipped one after the other, each with a tick in it, before an
-// expression counts as exhausted. Only an @every, or an expression in another zone than that of the job, comes near
-// it; others are not searched tick by tick. A larger bound would let one registration hold a processor for longer; a
-// smaller one would call schedules exhausted that have a tick.
-const skipsMax = 10_000
-
 // kept returns the first tick, from the given one on and before the limit, that is not excluded. It jumps to the end
-// of each excluded range and asks for the next tick from there, so a range costs one step however many ticks are in
-// it.
-func (s *Schedule) kept(tick, anchor, limit instant.Millis) (instant.Millis, bool) {
+// of each excluded range and asks for the next tick from there, so a range costs the same however many ticks are in
+// it. Only an @every, or an expression in another zone than that of the job, meets many ranges; others are not searched
+// tick by tick.
+func (s *Schedule) kept(x *Search, tick, anchor, limit instant.Millis) (instant.Millis, bool) {
 	ok := true
 	var p period
-	for range skipsMax {
+	for x.take(s.filter.steps()) {
 		end, excluded := s.filter.endOf(tick, &p)
 		if !excluded {
 			return tick, true
 		}
-		if tick, ok = s.rawNext(end-1, anchor, limit); !ok || tick >= limit {
+		if tick, ok = s.rawNext(x, end-1, anchor, limit); !ok || tick >= limit {
 			return 0, false
 		}
 	}
@@ -31,37 +26,37 @@ func (s *Schedule) kept(tick, anchor, limit instant.Millis) (instant.Millis, boo
 
 // latestKept returns the last tick after an instant, up to the given tick, that is not excluded. It bisects, which is
 // correct because Next is monotone.
-func (s *Schedule) latestKept(after, tick, anchor instant.Millis) (instant.Millis, bool) {
+func (s *Schedule) latestKept(x *Search, after, tick, anchor instant.Millis) (instant.Millis, bool) {
 	if !s.filter.excludes(tick) {
 		return tick, true
 	}
 	high := tick
-	latest, ok := s.keptBetween(after, high, anchor)
+	latest, ok := s.keptBetween(x, after, high, anchor)
 	if !ok {
 		return 0, false
 	}
 	// Invariant: latest is a tick, and there is none from high to the given one.
 	for latest+1 < high {
 		middle := latest + (high-latest)/2
-		if next, ok := s.keptBetween(middle-1, high, anchor); ok {
+		if next, ok := s.keptBetween(x, middle-1, high, anchor); ok {
 			latest = next
 		} else {
 			high = middle
 		}
 	}
-	return latest, true
+	return latest, x.err == nil
 }
 
 // keptBetween returns the first tick after an instant and before a limit that is not excluded.
-func (s *Schedule) keptBetween(after, limit, anchor instant.Millis) (instant.Millis, bool) {
-	tick, ok := s.rawNext(after, anchor, limit)
+func (s *Schedule) keptBetween(x *Search, after, limit, anchor instant.Millis) (instant.Millis, bool) {
+	tick, ok := s.rawNext(x, after, anchor, limit)
 	if !ok || tick >= limit {
 		return 0, false
 	}
 	if s.filter == nil || s.kind == Many {
 		return tick, true
 	}
-	return s.kept(tick, anchor, limit)
+	return s.kept(x, tick, anchor, limit)
 }
 
 // setFilter adds exclusions. The schedule must be new, because schedules are immutable once they are shared. A cron
@@ -86,21 +81,39 @@ func (s *Schedule) setFilter(f *filter) error {
 	return nil
 }
 
-// checkKept refuses exclusions that leave no tick. For an @every it does not search the grid, whose anchor is known
-// only at the registration.
-func (s *Schedule) checkKept(f *filter) error {
-	if _, ok := s.Next(s.from-1, s.from); ok || s.kind == Every && s.leavesTime(f) {
-		return nil
+// Check looks for a tick that the exclusions leave, and returns an error if there is none, and the steps that it took. A
+// schedule that [Zones.Parse] returns has been checked; one of [Zones.Restore] has not.
+func (s *Schedule) Check() (steps int, err error) {
+	if s.filter == nil || s.kind == At {
+		return 0, nil
 	}
-	return badExclusion("leaves no tick of the schedule until %s; want exclusions that spare some", s.until)
+	return s.checkKept(s.filter)
+}
+
+// checkKept refuses exclusions that leave no tick. It accepts those of which it cannot say so within its steps: who
+// needs a tick searches from another instant, and judges what that takes. For an @every it does not search the grid
+// alone, whose anchor is known only at the registration.
+func (s *Schedule) checkKept(f *filter) (steps int, err error) {
+	x := Search{total: checkStepsMax}
+	_, some := s.NextIn(&x, s.from-1, s.from)
+	steps = x.steps
+	if s.kind == Every && !some {
+		x = Search{total: checkStepsMax}
+		some = s.leavesTime(&x, f)
+		steps += x.steps
+	}
+	if some || x.err != nil {
+		return steps, nil
+	}
+	return steps, badExclusion("leaves no tick of the schedule until %s; want exclusions that spare some", s.until)
 }
 
 // leavesTime reports whether a filter leaves any second of the window. It is the check for an @every, whose ticks
 // depend on its anchor. It treats the window as if every second were a tick; an @every whose grid misses the seconds
 // that are left is accepted.
-func (s *Schedule) leavesTime(f *filter) bool {
+func (s *Schedule) leavesTime(x *Search, f *filter) bool {
 	everySecond := pattern{second: allSixty, minute: allSixty, hour: allHours, dom: 1<<32 - 2, month: 1<<13 - 2, dow: 1<<7 - 1}
 	any := Schedule{kind: Cron, cron: &cron{pattern: everySecond, loc: f.loc, without: f}, filter: f, from: s.from, until: s.until}
-	_, ok := any.Next(any.from-1, 0)
+	_, ok := any.NextIn(x, any.from-1, 0)
 	return ok
 }

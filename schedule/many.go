@@ -51,7 +51,11 @@ func (s *Schedule) compileMember(z *Zones, expr string) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := m.Next(m.from-1, m.from); !ok {
+	var x Search
+	if _, ok := m.NextIn(&x, m.from-1, m.from); !ok {
+		if err := x.Refusal(); err != nil {
+			return nil, err
+		}
 		return nil, badSchedule("has no tick between starts_at and ends_at; want one that has, or none")
 	}
 	m.spec = Spec{Expr: m.Spec().Expr}
@@ -86,34 +90,57 @@ func orUTC(zone string) string {
 
 // nextOfMany returns the first tick of any member after an instant and before the limit. Exclusions may make one
 // member search far in vain while the next tick of another is near, so the members search one day first, and then
-// longer and longer ranges.
-func (s *Schedule) nextOfMany(after, limit instant.Millis) (instant.Millis, bool) {
+// longer and longer ranges. known has the next ticks of the members as far as earlier calls found them, with earlier
+// instants; 0: none. It may be nil.
+func (s *Schedule) nextOfMany(x *Search, after, limit instant.Millis, known []instant.Millis) (instant.Millis, bool) {
 	stretch := limit - after
 	if s.filter != nil {
 		stretch = daySeconds * 1000
 	}
-	for ; ; stretch *= 16 {
+	for ; x.err == nil; stretch *= 16 {
 		upto := min(after+stretch, limit)
 		first := upto
-		for _, m := range s.members {
+		for i, m := range s.members {
 			// Each member searches only up to the best tick so far, which bounds the later ones.
-			if tick, ok := m.keptBetween(after, first, s.spec.StartsAt); ok {
+			if tick, ok := s.nextOfMember(x, i, m, after, first, known); ok {
 				first = tick
 			}
 		}
 		if first < upto || upto == limit {
-			return first, first < upto
+			return first, first < upto && x.err == nil
 		}
 	}
+	return 0, false
+}
+
+// nextOfMember returns the first tick of a member after an instant and before a limit. What it finds beyond the limit it
+// records as known, so that of many ticks each is searched for once.
+func (s *Schedule) nextOfMember(x *Search, i int, m *Schedule, after, limit instant.Millis, known []instant.Millis) (instant.Millis, bool) {
+	if known == nil {
+		return m.keptBetween(x, after, limit, s.spec.StartsAt)
+	}
+	if known[i] <= after {
+		tick, ok := instant.Millis(0), false
+		if s.filter != nil {
+			tick, ok = m.keptBetween(x, after, limit+1, s.spec.StartsAt)
+		} else if tick, ok = m.rawNext(x, after, s.spec.StartsAt, m.until); !ok && x.err == nil {
+			tick, ok = instant.Max, true // without exclusions, a search that ends has seen all
+		}
+		if !ok {
+			return 0, false
+		}
+		known[i] = tick
+	}
+	return known[i], known[i] < limit
 }
 
 // latestOfMany returns the last tick of any member in (after, upto]. It needs no ranges as nextOfMany does, because
-// Latest of a member bisects.
-func (s *Schedule) latestOfMany(after, upto instant.Millis) (last instant.Millis, ok bool) {
+// latest of a member bisects.
+func (s *Schedule) latestOfMany(x *Search, after, upto instant.Millis) (last instant.Millis, ok bool) {
 	for _, m := range s.members {
-		if tick, some := m.Latest(after, upto, s.spec.StartsAt); some && (!ok || tick > last) {
+		if tick, some := m.latest(x, after, upto, s.spec.StartsAt); some && (!ok || tick > last) {
 			last, ok = tick, true
 		}
 	}
-	return last, ok
+	return last, ok && x.err == nil
 }

@@ -48,7 +48,7 @@ func TestManyTicks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	times, _ := s.Preview(0, 12345, 6)
+	times, _, _ := s.Preview(t.Context(), 0, 12345, 6)
 	for _, tick := range times {
 		got = append(got, tick.String()[8:19])
 	}
@@ -64,7 +64,7 @@ func TestManyTicks(t *testing.T) {
 // TestManyNotes checks that each change is noted once, in the order of time.
 func TestManyNotes(t *testing.T) {
 	s := mustSchedule(t, "30 2 * * *\nCRON_TZ=Europe/Berlin 30 2 * * *\n30 2 * * 0\n30 3 * * *", "America/New_York")
-	_, notes := s.Preview(rfc3339(t, "2026-03-01T00:00:00Z"), 0, 100)
+	_, notes, _ := s.Preview(t.Context(), rfc3339(t, "2026-03-01T00:00:00Z"), 0, 100)
 	if len(notes) != 2 || !strings.Contains(notes[0], "America/New_York") || !strings.Contains(notes[1], "Europe/Berlin") {
 		t.Errorf("notes %q", notes)
 	}
@@ -73,7 +73,7 @@ func TestManyNotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, notes := s.Preview(rfc3339(t, "2026-03-07T00:00:00Z"), 0, 2); len(notes) != n {
+		if _, notes, _ := s.Preview(t.Context(), rfc3339(t, "2026-03-07T00:00:00Z"), 0, 2); len(notes) != n {
 			t.Errorf("without %s: notes %q, want %d", exclude, notes, n)
 		}
 	}

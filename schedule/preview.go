@@ -1,33 +1,47 @@
 package schedule
 
 import (
+	"context"
 	"slices"
 	"sort"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 )
 
-// PreviewMax bounds the ticks of one preview. It bounds the work on one request, and the size of its reply.
+// PreviewMax bounds the ticks of one preview, and so the size of its reply. [PreviewStepsMax] bounds the work on it.
 const PreviewMax = 1000
 
 // Preview lists the first ticks after an instant, at most n and at most [PreviewMax], with a note on each change of
 // the clock that moved, dropped or repeated one of them. anchor is as in [Schedule.Next]. The caller owns both
 // slices. The notes are limited to what concerns the listed ticks, so a preview of one tick does not tell the changes
-// of a year.
-func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant.Millis, notes []string) {
+// of a year. The error is that of a search that gave up: the context has ended, or the ticks take too many steps to find.
+func (s *Schedule) Preview(ctx context.Context, after, anchor instant.Millis, n int) (times []instant.Millis, notes []string, err error) {
+	x := SearchFor(ctx, PreviewStepsMax)
 	after = max(after, s.from-1)
-	for at := after; len(times) < min(n, PreviewMax); {
-		tick, ok := s.Next(at, anchor)
+	walk := s.Walk(after, anchor)
+	for len(times) < min(n, PreviewMax) {
+		tick, ok := walk.Next(x)
 		if !ok {
 			break
 		}
 		times = append(times, tick)
-		at = tick
 	}
-	if len(times) == 0 {
-		return nil, nil
+	if x.Err() == nil && len(times) > 0 {
+		notes = s.notesOn(x, after, times[len(times)-1])
 	}
-	found := s.notes(after, times[len(times)-1])
+	switch {
+	case x.Err() == nil:
+		return times, notes, nil
+	case x.Err() == ErrTooLong && len(times) > 0:
+		return nil, nil, apierr.Errorf(apierr.TooLarge, "count", "takes too many steps to find; want %d ticks at most", max(1, len(times)/2))
+	}
+	return nil, nil, x.Refusal()
+}
+
+// notesOn returns the texts of the notes on ticks in (after, upto], at most [PreviewMax].
+func (s *Schedule) notesOn(x *Search, after, upto instant.Millis) (notes []string) {
+	found := s.notes(x, after, upto)
 	// Notes of several expressions come one after another; readers want them in the order of time.
 	sort.SliceStable(found, func(i, j int) bool { return found[i].at < found[j].at })
 	for _, n := range slices.Compact(found) {
@@ -35,16 +49,16 @@ func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant
 			notes = append(notes, n.text)
 		}
 	}
-	return times, notes
+	return notes
 }
 
 // notes returns the notes on changes that concern ticks in (after, upto].
-func (s *Schedule) notes(after, upto instant.Millis) (notes []note) {
+func (s *Schedule) notes(x *Search, after, upto instant.Millis) (notes []note) {
 	for _, m := range s.members {
-		notes = append(notes, m.notes(after, upto)...)
+		notes = append(notes, m.notes(x, after, upto)...)
 	}
 	if s.kind == Cron && s.cron.loc != nil {
-		notes = s.cron.notes(after, upto, s.filter)
+		notes = s.cron.notes(x, after, upto, s.filter)
 	}
 	return notes
 }
@@ -66,28 +80,29 @@ type change struct {
 
 // notes returns the notes on changes that concern ticks in (after, upto], except changes that only concern excluded
 // ticks. A nil f excludes nothing.
-func (c *cron) notes(after, upto instant.Millis, f *filter) (notes []note) {
+func (c *cron) notes(x *Search, after, upto instant.Millis, f *filter) (notes []note) {
 	seen := func(sec int64) bool {
 		at := instant.Millis(sec * 1000)
 		return at > after && at <= upto && !f.excludes(at)
 	}
 	low, high := floorDiv(int64(after), 1000)+1, int64(upto)/1000
 	// A fold concerns ticks before the change itself, and ticks a while after it.
-	for sec := low - skewMax; ; {
+	for sec := low - skewMax; x.take(4 * periodSteps); {
 		p := periodAt(c.loc, sec)
 		if p.end > high+skewMax {
 			return notes
 		}
-		if ch := c.changeAt(p, seen); len(ch.walls) > 0 {
+		if ch := c.changeAt(x, p, seen); len(ch.walls) > 0 {
 			notes = append(notes, note{at: p.end, text: c.note(ch)})
 		}
-		sec = c.skip(p.end)
+		sec = c.skip(x, p.end)
 	}
+	return notes
 }
 
 // changeAt returns the change at the end of a period, with the times of the schedule that it skips or repeats, if
 // seen is true for one of the instants that stand for them.
-func (c *cron) changeAt(p period, seen func(sec int64) bool) change {
+func (c *cron) changeAt(x *Search, p period, seen func(sec int64) bool) change {
 	q := periodAt(c.loc, p.end)
 	ch := change{before: p, after: q}
 	if q.start != p.end {
@@ -97,7 +112,7 @@ func (c *cron) changeAt(p period, seen func(sec int64) bool) change {
 	first := q.start + q.offset
 	for wall := min(first, ch.reached); len(ch.walls) <= notedMax; wall++ {
 		var ok bool
-		if wall, ok = c.pattern.next(wall); !ok || wall >= max(first, ch.reached) {
+		if wall, ok = c.pattern.next(x, wall); !ok || wall >= max(first, ch.reached) {
 			break
 		}
 		if c.isLeftOut(wall) {

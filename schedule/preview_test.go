@@ -7,11 +7,11 @@ func TestPreviewIsBounded(t *testing.T) {
 		for _, zone := range []string{"", "America/New_York"} {
 			s := mustSchedule(t, expr, zone)
 			for _, n := range []int{-1, 0} {
-				if times, notes := s.Preview(0, 0, n); len(times)+len(notes) != 0 {
+				if times, notes, _ := s.Preview(t.Context(), 0, 0, n); len(times)+len(notes) != 0 {
 					t.Errorf("%s: Preview of %d gives %d ticks and %d notes", expr, n, len(times), len(notes))
 				}
 			}
-			times, notes := s.Preview(benchAt, 0, 1<<40)
+			times, notes, _ := s.Preview(t.Context(), benchAt, 0, 1<<40)
 			if len(times) != PreviewMax || len(notes) > PreviewMax {
 				t.Errorf("%s: Preview gives %d ticks and %d notes", expr, len(times), len(notes))
 			}
@@ -35,7 +35,7 @@ func TestPreviewNotesOnlyWhatItLists(t *testing.T) {
 		{"30 * * * *", "2026-11-01T06:30:00Z", 0},
 		{"*/30 2 8 3 *", "2026-01-01T00:00:00Z", 1}, // dropped altogether, a year without it
 	} {
-		_, notes := mustSchedule(t, c.expr, "America/New_York").Preview(rfc3339(t, c.after), 0, 2)
+		_, notes, _ := mustSchedule(t, c.expr, "America/New_York").Preview(t.Context(), rfc3339(t, c.after), 0, 2)
 		if len(notes) != c.notes {
 			t.Errorf("%s after %s: notes %q, want %d", c.expr, c.after, notes, c.notes)
 		}

@@ -91,16 +91,34 @@ func (s *Schedule) At() instant.Millis { return s.at }
 // Next returns the first tick strictly after the given instant, or false if there is none. It is monotone: a later
 // instant never gives an earlier tick. anchor is any instant on the grid of an @every and is ignored for the other
 // kinds: an @every among several expressions counts from starts_at, or from 1970-01-01T00:00:00Z. Next does not
-// allocate. The monotony is what lets Latest bisect.
+// allocate. The monotony is what lets Latest bisect. A search that takes more than [StepsMax] steps has found none; a
+// caller for which that is not the same asks NextIn.
 func (s *Schedule) Next(after, anchor instant.Millis) (instant.Millis, bool) {
+	var x Search
+	return s.NextIn(&x, after, anchor)
+}
+
+// NextIn is Next, with its steps counted. If it returns false, x.Err says whether the search gave up.
+func (s *Schedule) NextIn(x *Search, after, anchor instant.Millis) (instant.Millis, bool) {
+	if !x.begin(StepsMax) {
+		return 0, false
+	}
+	return s.next(x, after, anchor, nil)
+}
+
+// next is NextIn within a search that has begun. known is as in nextOfMany.
+func (s *Schedule) next(x *Search, after, anchor instant.Millis, known []instant.Millis) (instant.Millis, bool) {
 	after = max(after, s.from-1)
 	if after >= s.until-1 {
 		return 0, false
 	}
-	if s.filter != nil {
-		return s.keptBetween(after, s.until, anchor)
+	if s.kind == Many {
+		return s.nextOfMany(x, after, s.until, known)
 	}
-	tick, ok := s.rawNext(after, anchor, s.until)
+	if s.filter != nil {
+		return s.keptBetween(x, after, s.until, anchor)
+	}
+	tick, ok := s.rawNext(x, after, anchor, s.until)
 	if !ok || tick >= s.until {
 		return 0, false
 	}
@@ -109,16 +127,16 @@ func (s *Schedule) Next(after, anchor instant.Millis) (instant.Millis, bool) {
 
 // rawNext returns the first tick after an instant, without applying the filter unless there are several expressions.
 // It need not find a tick at or after the limit. It may return one beyond the limit, which the caller must check.
-func (s *Schedule) rawNext(after, anchor, limit instant.Millis) (instant.Millis, bool) {
+func (s *Schedule) rawNext(x *Search, after, anchor, limit instant.Millis) (instant.Millis, bool) {
 	switch s.kind {
 	case At:
 		return s.at, s.at > after
 	case Every:
 		return nextOnGrid(after, anchor, s.interval), true
 	case Cron:
-		return s.cron.after(after, limit)
+		return s.cron.after(x, after, limit)
 	case Many:
-		return s.nextOfMany(after, limit)
+		return s.nextOfMany(x, after, limit, nil)
 	}
 	return 0, false
 }
@@ -126,19 +144,33 @@ func (s *Schedule) rawNext(after, anchor, limit instant.Millis) (instant.Millis,
 // Latest returns the last tick in (after, upto], or false if there is none. It costs at most about fifty times as
 // much as Next, however large the range is.
 func (s *Schedule) Latest(after, upto, anchor instant.Millis) (instant.Millis, bool) {
+	var x Search
+	return s.LatestIn(&x, after, upto, anchor)
+}
+
+// LatestIn is Latest, with its steps counted. If it returns false, x.Err says whether the search gave up.
+func (s *Schedule) LatestIn(x *Search, after, upto, anchor instant.Millis) (instant.Millis, bool) {
+	if !x.begin(latestStepsMax) {
+		return 0, false
+	}
+	return s.latest(x, after, upto, anchor)
+}
+
+// latest is LatestIn within a search that has begun.
+func (s *Schedule) latest(x *Search, after, upto, anchor instant.Millis) (instant.Millis, bool) {
 	after, upto = max(after, s.from-1), min(upto, s.until-1)
 	if upto <= after {
 		return 0, false
 	}
-	tick, ok := s.rawLatest(after, upto, anchor)
+	tick, ok := s.rawLatest(x, after, upto, anchor)
 	if s.filter != nil && s.kind != Many && ok {
-		return s.latestKept(after, tick, anchor)
+		return s.latestKept(x, after, tick, anchor)
 	}
 	return tick, ok
 }
 
 // rawLatest is Latest without the window and, unless there are several expressions, without the filter.
-func (s *Schedule) rawLatest(after, upto, anchor instant.Millis) (instant.Millis, bool) {
+func (s *Schedule) rawLatest(x *Search, after, upto, anchor instant.Millis) (instant.Millis, bool) {
 	switch s.kind {
 	case At:
 		return s.at, s.at > after && s.at <= upto
@@ -146,9 +178,9 @@ func (s *Schedule) rawLatest(after, upto, anchor instant.Millis) (instant.Millis
 		tick := latestOnGrid(upto, anchor, s.interval)
 		return tick, tick > after
 	case Cron:
-		return s.cron.latest(after, upto)
+		return s.cron.latest(x, after, upto)
 	case Many:
-		return s.latestOfMany(after, upto)
+		return s.latestOfMany(x, after, upto)
 	}
 	return 0, false
 }

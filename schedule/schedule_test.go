@@ -65,7 +65,7 @@ func TestScheduleWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		times, _ := s.Preview(0, hour(1), 10)
+		times, _, _ := s.Preview(t.Context(), 0, hour(1), 10)
 		if want := []instant.Millis{hour(3), hour(4), hour(5)}; fmt.Sprint(times) != fmt.Sprint(want) {
 			t.Errorf("%s: ticks %s, want %s: the start is inside, the end is not", expr, times, want)
 		}

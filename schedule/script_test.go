@@ -76,7 +76,7 @@ func playTicks(t *testing.T, d *datadriven.TestData) string {
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
-	times, notes := s.Preview(after, anchor, n)
+	times, notes, _ := s.Preview(t.Context(), after, anchor, n)
 	var b strings.Builder
 	for _, tick := range times {
 		fmt.Fprintf(&b, "%s  %s\n", tick, tick.Time().In(loc).Format("Mon 2006-01-02 15:04:05 MST"))
