@@ -89,18 +89,19 @@ func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 	if lsn, some := c.overAhead.find(r.id); some && lsn > known.AsOf || !c.overAhead.covers(known.AsOf) {
 		return ErrStale
 	}
-	c.listAhead(p, r, next)
-	return nil
+	return c.listAhead(p, r, next)
 }
 
 // listAhead lists the ticks up to the row's last one that have neither an outcome nor a run: in ticks those that the
 // update decides itself, in ranges those beyond aheadMax.
-func (c *Core) listAhead(p *Put, r *hotRow, next *plan) {
+func (c *Core) listAhead(p *Put, r *hotRow, next *plan) error {
 	known := &p.Prior.Ledger
 	isOver, goesOn := known.reader(), false
 	most := min(AheadMax, c.commitMax/(8*RunBytes)) // all of them are written in one unit
-	tick, ok := p.Schedule.Next(max(c.now, known.From), next.anchor)
-	for ; ok && tick <= r.last; tick, ok = p.Schedule.Next(tick, next.anchor) {
+	var x schedule.Search
+	walk := p.Schedule.Walk(max(c.now, known.From), next.anchor)
+	tick, ok := walk.Next(&x)
+	for ; ok && tick <= r.last; tick, ok = walk.Next(&x) {
 		_, live := c.live[job.RunID{Job: r.id, At: tick}]
 		switch {
 		case live || isOver(tick):
@@ -114,6 +115,8 @@ func (c *Core) listAhead(p *Put, r *hotRow, next *plan) {
 			goesOn = true
 		}
 	}
+	c.profiles.meter.spend(x.Steps())
+	return x.Refusal()
 }
 
 // skipRest records the ranges that an update does not decide, before the update and each in its own unit. Until then
@@ -138,7 +141,7 @@ func (c *Core) keepsDue(p *Put, r *hotRow, anchor instant.Millis) bool {
 	if most := p.Profile.MaxRuns; most > 0 && r.runs-min(r.runs, c.debts.of(r.id)) >= most {
 		return false
 	}
-	return r.isActive() && !p.Paused && old.err == nil && r.cursor <= c.now && !c.isLate(r) && hasTick(p.Schedule, r.cursor, anchor)
+	return r.isActive() && !p.Paused && old.fault() == nil && r.cursor <= c.now && !c.isLate(r) && hasTick(p.Schedule, r.cursor, anchor)
 }
 
 // decideAhead decides the ticks that planAhead listed. It returns the first one that becomes a run, or 0. A launch

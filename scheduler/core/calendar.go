@@ -61,8 +61,8 @@ func (c *Core) calendarOf(ref string) (exclude []string, ok bool) {
 	return nil, false
 }
 
-// putCalendar replaces a calendar and compiles the schedules that refer to it at once, so that jobs registered from
-// here on use it. Moving the cursors of the other jobs would make the step as long as there are jobs: see replan.
+// putCalendar replaces a calendar and has the schedules that refer to it compiled before their next use, so that jobs
+// registered from here on use it. Moving the cursors of the other jobs would make the step as long as there are jobs: see replan.
 func (c *Core) putCalendar(p *PutCalendar) {
 	cal := &p.Calendar
 	ref := calendarRef(cal.Tenant, cal.Name)
@@ -81,7 +81,7 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	c.calendars[ref] = &kept
 	c.out.Batch.PutCalendar(&kept)
 	c.audit(p.Actor, job.ActionPutCalendar, job.AuditEntry{Tenant: cal.Tenant, Name: cal.Name})
-	if list := c.profiles.recompile(ref, c.calendarOf); len(list) > 0 {
+	if list := c.profiles.expire(ref); len(list) > 0 {
 		c.profiles.mark(list)
 		c.replanSoon()
 	}
@@ -119,9 +119,10 @@ func (c *Core) followCalendars(p *Put) (err error) {
 	if n, known := c.profiles.byValue[p.Profile]; known {
 		e := c.profiles.get(n)
 		p.Schedule = e.schedule
-		return e.err
+		return e.fault()
 	}
-	p.Schedule, err = c.profiles.rules.ParseWith(spec, c.calendarOf)
+	c.profiles.meter.spent += compileEffort
+	p.Schedule, err = c.profiles.rules.Restore(spec, c.calendarOf)
 	return err
 }
 

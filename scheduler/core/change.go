@@ -166,16 +166,18 @@ func (c *Core) pause(p *Pause) (handled bool) {
 // instant at which it failed. If the job cannot continue it stays failed, and the error says why.
 func (c *Core) replanFailed(r *hotRow) error {
 	p := c.profiles.get(r.profile)
-	if p.err != nil {
+	if err := p.fault(); err != nil {
 		return apierr.Errorf(apierr.InvalidSchedule, "schedule",
-			"the job failed because its schedule cannot be evaluated, and it still cannot: %v; change the job, or the calendar that it follows, and resume it then", p.err)
+			"the job failed because its schedule cannot be evaluated, and it still cannot: %v; change the job, or the calendar that it follows, and resume it then", err)
 	}
 	if p.schedule == nil {
 		return nil
 	}
-	p.spend(1)
-	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
-	if !ok {
+	next, ok := p.search(r.cursor-1, r.cursor)
+	switch {
+	case p.gaveUp:
+		return apierr.Errorf(apierr.InvalidSchedule, "schedule", "the job failed because %v, and they still do; change the job, or the calendar that it follows, and resume it then", errTooCostly)
+	case !ok:
 		return apierr.Errorf(apierr.InvalidSchedule, "schedule", "the job failed at %s, and its schedule has no tick from there on; change the job, or the calendar that it follows", r.cursor)
 	}
 	r.cursor = next

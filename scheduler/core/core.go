@@ -139,10 +139,9 @@ func New(settings Settings, now instant.Millis) *Core {
 	}
 	settings.ManualMax = cmp.Or(settings.ManualMax, manualMaxDefault)
 	settings.EventsMax = cmp.Or(settings.EventsMax, EventsMaxDefault)
-	return &Core{
+	c := &Core{
 		settings: settings, decisionsMax: DecisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:      newTable(),
-		profiles:  newProfiles(settings.Zones),
 		wheel:     wheel.New(wheel.Tick(now)),
 		live:      make(map[job.RunID]liveRun),
 		retries:   make(map[job.RunID]*job.Run),
@@ -162,6 +161,8 @@ func New(settings Settings, now instant.Millis) *Core {
 		pace:    newPace(settings.CatchupRate, now),
 		numbers: numbering{next: 1}, rowsVersion: job.RowsVersionUnmarked,
 	}
+	c.profiles = newProfiles(settings.Zones, c.calendarOf)
+	return c
 }
 
 // Step handles proposals and outcomes, and decides the ticks that come due within the lead. The output belongs to the
@@ -217,11 +218,11 @@ func (c *Core) concludeAll(in Input) {
 }
 
 // handleAll handles proposals, as many as fit into the step, and always the first one, so that a large proposal cannot
-// starve.
+// starve. They spend at most half of the effort of the step, so that costly ones delay no ticks.
 func (c *Core) handleAll(list []Proposal) {
 	c.shareOfProposals()
 	for i, p := range list {
-		if i > 0 && !c.more() {
+		if i > 0 && (!c.more() || c.profiles.meter.isHalfSpent()) {
 			return
 		}
 		c.unit(p.Bytes())

@@ -197,12 +197,17 @@ func (c *Core) skipDebt(r *hotRow, reason job.Reason, spare instant.Millis) {
 // goOn continues a job that was complete by max_runs, if the limit is no longer reached because its debt was skipped.
 func (c *Core) goOn(r *hotRow) {
 	p := c.profiles.get(r.profile)
-	if !r.flags.Is(job.FlagCompleted) || p.err != nil || p.MaxRuns == 0 || r.runs >= p.MaxRuns {
+	if !r.flags.Is(job.FlagCompleted) || p.fault() != nil || p.MaxRuns == 0 || r.runs >= p.MaxRuns {
 		return
 	}
-	if next, ok := p.following(r.cursor - 1); ok {
+	next, ok := p.following(r.cursor - 1)
+	switch {
+	case ok:
 		r.flags &^= job.FlagCompleted
 		r.cursor = next
+	case p.gaveUp:
+		r.flags &^= job.FlagCompleted
+		c.stall(r, p, r.cursor-1)
 	}
 }
 

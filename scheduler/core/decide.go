@@ -1,8 +1,11 @@
 package core
 
 import (
+	"fmt"
+
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler/pad"
 	"github.com/carillon-io/carillon/wheel"
 )
@@ -17,6 +20,7 @@ const decideChunk = 256
 // long.
 func (c *Core) decideDue() {
 	c.shareOfDecisions()
+	c.profiles.meter.leaveHalf()
 	full := c.upto
 	c.upto = (c.out.size() + full) / 2
 	c.expireBehind()
@@ -106,9 +110,9 @@ func (c *Core) decide(s seat, r *hotRow) {
 	}
 	p := c.profiles.get(r.profile)
 	p.meter.spent += decisionEffort
-	if p.err != nil {
-		c.unit(RunBytes + timerBytes + len(p.err.Error()))
-		c.poison(r, p.err)
+	if err := p.fault(); err != nil {
+		c.unit(RunBytes + timerBytes + len(err.Error()))
+		c.poison(r, err)
 		return
 	}
 	c.unit(c.decisionBytes(r))
@@ -142,9 +146,14 @@ func (c *Core) decideTick(s seat, r *hotRow, p *profileEntry) {
 }
 
 // moveOn moves the cursor past a decided tick. All earlier ticks are decided too. A completed job has its cursor one
-// millisecond after the last tick, which keeps the grid of an @every if it continues.
+// millisecond after the last tick, which keeps the grid of an @every if it continues. A job whose next tick takes too
+// long to find has failed: that there is none is not certain.
 func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
 	next, ok := p.next(r, decided)
+	if !ok && p.gaveUp && (p.MaxRuns == 0 || r.runs < p.MaxRuns) {
+		c.stall(r, p, decided)
+		return
+	}
 	if !ok || p.MaxRuns > 0 && r.runs >= p.MaxRuns {
 		r.flags |= job.FlagCompleted
 		next = decided + 1
@@ -170,4 +179,15 @@ func (c *Core) poison(r *hotRow, err error) {
 	r.flags |= job.FlagFailed
 	c.writeTimer(r)
 	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: err.Error()})
+}
+
+// errTooCostly is why a job fails whose next tick cannot be found. It is short, because decisionBytes counts it.
+var errTooCostly = fmt.Errorf("its exclusions leave so few ticks that the next one takes more than %d steps to find", schedule.StepsMax)
+
+// stall stops a job whose next tick takes too long to find, after a tick that is decided. All nodes and releases that
+// count the same steps stop it at the same tick. The cursor is where a resume searches on: behind the tick, and on the
+// grid of an @every.
+func (c *Core) stall(r *hotRow, p *profileEntry, decided instant.Millis) {
+	r.cursor = decided + max(1, instant.Millis(p.schedule.Interval().Milliseconds()))
+	c.poison(r, errTooCostly)
 }

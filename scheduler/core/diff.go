@@ -30,7 +30,8 @@ func digest(c *Core) (lines []string) {
 	}
 	for n := range c.profiles.entries {
 		if e := &c.profiles.entries[n]; e.refs != 0 {
-			add("profile %d %+v refs=%d calendar=%t schedule=%t err=%v", n, e.Profile, e.refs, e.hasCalendar, e.schedule != nil, e.err)
+			e, err := c.profiles.get(uint32(n)), e.fault()
+			add("profile %d %+v refs=%d calendar=%t schedule=%t err=%v", n, e.Profile, e.refs, e.hasCalendar, e.schedule != nil, err)
 			if e.free != 0 || c.profiles.byValue[e.Profile] != uint32(n) {
 				add("profile %d is free or not found by its value", n)
 			}

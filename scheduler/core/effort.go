@@ -2,25 +2,22 @@ package core
 
 import (
 	"github.com/carillon-io/carillon/instant"
-	"github.com/carillon-io/carillon/job"
 )
 
 // The work of a step is bounded, as its bytes are, so that no step delays the next commit. Evaluations of schedules
-// take the most time in a step, so each is counted before it is made. Work beyond the effort of a step is left to the
-// next steps.
+// take the most time in a step, so the steps of their searches are counted. Work beyond the effort of a step is left to
+// the next steps.
 
 const (
 	// effortMax is the effort that one step may spend on schedules. A unit of effort is about a tenth of a
 	// microsecond, so this is six to ten milliseconds. The last decision of a step may exceed it by the cost of its
-	// missed ticks. A larger one delays replies when many costly schedules are due; a smaller one spreads a herd over
+	// missed ticks, and each of the searches by that of [schedule.StepsMax]. A larger one delays replies when many costly schedules are due; a smaller one spreads a herd over
 	// more commits.
 	effortMax = 60_000
-	// latestFactor is how much more it costs to find the last tick before an instant than the first one after it.
-	latestFactor = 20
-	// The cost of one evaluation of an expression in UTC or of an interval.
-	plainEffort = 1
-	// zoneFactor and filterFactor are the multiples of that cost for another zone, and for exclusions.
-	zoneFactor, filterFactor = 2, 4
+	// stepsOfEffort is how many steps of a search are a unit of effort.
+	stepsOfEffort = 5
+	// compileEffort is the cost of compiling a schedule.
+	compileEffort = 100
 	// decisionEffort is the cost of a decision besides its evaluations.
 	decisionEffort = 5
 	// walkSlack is how many ticks more than wanted a walk may meet before it starts again from a nearer instant.
@@ -37,34 +34,14 @@ type effort struct {
 // isSpent reports whether the step has used up its effort. What is in progress is finished all the same.
 func (e *effort) isSpent() bool { return e.spent >= e.most }
 
-// costOf returns the cost of one evaluation of a profile's schedule. It is a coarse model of measured times: only the
-// sum over many evaluations must be right, to within a small factor.
-func costOf(p *job.Profile) int {
-	cost := plainEffort * (1 + countLines(p.Spec.Expr))
-	if p.Spec.Zone != "" {
-		cost *= zoneFactor
-	}
-	if p.Spec.Exclude != "" {
-		cost *= filterFactor
-	}
-	return cost
-}
+// isHalfSpent reports whether the step has used up what proposals may spend.
+func (e *effort) isHalfSpent() bool { return e.spent >= e.most/2 }
 
-func countLines(text string) (n int) {
-	for i := range len(text) {
-		if text[i] == '\n' {
-			n++
-		}
-	}
-	return n
-}
+// leaveHalf leaves half of the effort to what follows, whatever was spent before.
+func (e *effort) leaveHalf() { e.spent = min(e.spent, e.most/2) }
 
-// spend counts evaluations of a profile's schedule.
-func (e *profileEntry) spend(evaluations int) {
-	if e.meter != nil {
-		e.meter.spent += evaluations * e.cost
-	}
-}
+// spend counts a search that took some steps.
+func (e *effort) spend(steps int) { e.spent += 1 + steps/stepsOfEffort }
 
 // newest returns the first of the newest ticks of a job between low and last, at most the given number, and how many
 // they are; last is a tick. It walks forward through stretches that begin further and further back, because a step

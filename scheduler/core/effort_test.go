@@ -11,7 +11,7 @@ import (
 )
 
 // oneCatchUp is more than what one job with the most missed ticks costs, of the dearest schedule below.
-const oneCatchUp = 4 * job.CatchupRunsMax * zoneFactor * filterFactor
+const oneCatchUp = 60 * job.CatchupRunsMax
 
 // TestStepEffort: 1,024 jobs that tick each second and fire all they missed come back after fifty minutes. No step
 // spends more on schedules than the bound and one job, and together they find the newest thousand ticks of each.
@@ -76,7 +76,7 @@ func TestNewestTicks(t *testing.T) {
 			t.Fatal(err)
 		}
 		low := last.Add(-400 * 24 * time.Hour)
-		e, r := &profileEntry{schedule: s}, &hotRow{cursor: low}
+		e, r := &profileEntry{schedule: s, meter: &effort{}}, &hotRow{cursor: low}
 		end, _ := e.latest(r, low-1, last)
 		for _, most := range []uint32{1, 2, 3, 10, 77, 1000} {
 			want, n := end, uint32(1)

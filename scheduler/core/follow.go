@@ -192,6 +192,6 @@ func (c *Core) followCalendar(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	c.profiles.recompile(calendarRef(tenant, name), c.calendarOf)
+	c.profiles.expire(calendarRef(tenant, name))
 	return nil
 }

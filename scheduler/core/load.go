@@ -102,7 +102,7 @@ func (c *Core) takeProfile(key, value []byte) error {
 		return err
 	}
 	c.zones.note(p.Spec)
-	c.profiles.restore(n, p, c.calendarOf)
+	c.profiles.restore(n, p)
 	return nil
 }
 

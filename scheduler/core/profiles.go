@@ -14,10 +14,12 @@ type profileEntry struct {
 	job.Profile
 	hasCalendar bool               // the schedule refers to a calendar
 	schedule    *schedule.Schedule // nil for one-shots
-	err         error              // why the schedule does not compile, for example because its zone is gone
+	isStale     bool               // the schedule is to be compiled, before its next use
+	isUnchecked bool               // whether the exclusions leave a tick was not looked at since it was compiled
+	gaveUp      bool               // the last search for a tick took too many steps
+	err         error              // why the schedule does not compile, for example because its zone is gone; see fault
 	refs        int32              // jobs that have it; 0: the number is free
 	meter       *effort            // counts the evaluations of the schedule
-	cost        int                // effort of one evaluation
 	free        int32              // place in freeList, from 1; 0: not in it
 	moved       bool               // the schedule has changed, and some jobs do not follow it yet
 }
@@ -31,19 +33,26 @@ type profiles struct {
 	freeList []uint32
 	meter    effort
 	// moved are the entries that are marked as moved, and possibly others; nil: all jobs follow their schedules.
-	moved []uint32
-	rules *schedule.Zones // with which schedules are compiled
+	moved     []uint32
+	rules     *schedule.Zones // with which schedules are compiled
+	calendars calendarLookup
 }
 
-func newProfiles(rules *schedule.Zones) profiles {
-	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}, rules: rules}
+func newProfiles(rules *schedule.Zones, calendars calendarLookup) profiles {
+	return profiles{
+		entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax},
+		rules: rules, calendars: calendars,
+	}
 }
 
-// get returns the profile of a number. The pointer is valid until intern or restore, which may move the entries.
+// get returns the profile of a number. The pointer is valid until intern or restore, which may move the entries. It
+// compiles a schedule that is stale: the first use pays for that and not the change of a calendar, so that no step
+// compiles more schedules than its effort allows.
 func (p *profiles) get(n uint32) *profileEntry {
 	e := &p.entries[n]
-	if e.meter == nil {
-		e.meter, e.cost = &p.meter, costOf(&e.Profile)
+	e.meter = &p.meter
+	if e.isStale {
+		p.compile(e)
 	}
 	return e
 }
@@ -101,18 +110,16 @@ func (p *profiles) use(n uint32) {
 	p.freeList, e.free = p.freeList[:last], 0
 }
 
-// restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read. A
-// calendar that is missing or a zone that is unknown makes the entry's error, not that of the load.
-func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
+// restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read. Its schedule
+// is compiled at its first use. A calendar that is missing or a zone that is unknown makes the entry's error then.
+func (p *profiles) restore(n uint32, v job.Profile) {
 	for uint32(len(p.entries)) <= n {
 		p.entries = append(p.entries, profileEntry{})
 		p.spare(uint32(len(p.entries) - 1))
 	}
 	p.use(n)
 	p.void(n)
-	e := profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0, refs: p.entries[n].refs}
-	p.compile(&e, calendars)
-	p.entries[n] = e
+	p.entries[n] = profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0, refs: p.entries[n].refs, isStale: v.Spec.Expr != ""}
 	p.byValue[v] = n
 }
 
@@ -141,18 +148,29 @@ func (p *profiles) drop(n uint32) {
 // calendarLookup finds a calendar by its reference.
 type calendarLookup = schedule.CalendarLookup
 
-// compile compiles the schedule of a profile again.
-func (p *profiles) compile(e *profileEntry, calendars calendarLookup) {
-	if e.Spec.Expr != "" {
-		e.schedule, e.err = p.rules.ParseWith(e.Spec, calendars)
-	}
+// compile compiles the schedule of a profile.
+func (p *profiles) compile(e *profileEntry) {
+	e.schedule, e.err = p.rules.Restore(e.Spec, p.calendars)
+	e.isStale, e.isUnchecked = false, e.err == nil
+	e.meter.spent += compileEffort
 }
 
-// recompile compiles again the schedules that refer to a calendar, and returns their profiles.
-func (p *profiles) recompile(ref string, calendars calendarLookup) (list []uint32) {
+// fault returns why the schedule of a profile cannot be followed, or nil.
+func (e *profileEntry) fault() error {
+	if e.isUnchecked {
+		e.isUnchecked = false
+		steps, err := e.schedule.Check()
+		e.err = err
+		e.meter.spend(steps)
+	}
+	return e.err
+}
+
+// expire has the schedules that refer to a calendar compiled again, and returns their profiles.
+func (p *profiles) expire(ref string) (list []uint32) {
 	for n := range p.entries {
 		if e := &p.entries[n]; e.follows(ref) {
-			p.compile(e, calendars)
+			e.isStale = true
 			list = append(list, uint32(n))
 		}
 	}
@@ -245,10 +263,11 @@ func (e *profileEntry) latest(r *hotRow, after, upto instant.Millis) (instant.Mi
 	if e.schedule == nil {
 		return r.cursor, r.cursor > after && r.cursor <= upto
 	}
-	e.spend(latestFactor)
-	at, ok := e.schedule.Latest(after, upto, r.cursor)
+	var x schedule.Search
+	at, ok := e.schedule.LatestIn(&x, after, upto, r.cursor)
+	e.meter.spend(x.Steps())
 	if !ok && r.cursor > after && r.cursor <= upto {
-		return r.cursor, true // the rules of its zone changed after it was due
+		return r.cursor, true // the rules of its zone changed after it was due, or the search gave up
 	}
 	return at, ok
 }
@@ -259,19 +278,27 @@ func (e *profileEntry) following(tick instant.Millis) (instant.Millis, bool) {
 	if e.schedule == nil {
 		return 0, false
 	}
-	e.spend(1)
-	return e.schedule.Next(tick, tick)
+	return e.search(tick, tick)
+}
+
+// search returns the first tick after an instant. If there is none, gaveUp says whether that is certain.
+func (e *profileEntry) search(after, anchor instant.Millis) (instant.Millis, bool) {
+	var x schedule.Search
+	tick, ok := e.schedule.NextIn(&x, after, anchor)
+	e.meter.spend(x.Steps())
+	e.gaveUp = x.Err() != nil
+	return tick, ok
 }
 
 // next returns the first tick of a job after an instant, from its cursor on. The cursor counts as a tick, as for
 // latest.
 func (e *profileEntry) next(r *hotRow, after instant.Millis) (instant.Millis, bool) {
+	e.gaveUp = false
 	if e.schedule == nil {
 		return 0, false
 	}
 	if after = max(after, r.cursor-1); after < r.cursor {
 		return r.cursor, true
 	}
-	e.spend(1)
-	return e.schedule.Next(after, r.cursor)
+	return e.search(after, r.cursor)
 }

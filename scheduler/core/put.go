@@ -168,7 +168,7 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 		spare = 0
 	}
 	c.skipDebt(r, job.ReasonSuperseded, spare)
-	if r.flags.Is(job.FlagCompleted) || old.err != nil {
+	if r.flags.Is(job.FlagCompleted) || old.fault() != nil {
 		return
 	}
 	reason := job.ReasonSuperseded
@@ -243,8 +243,13 @@ func (c *Core) firstTick(p *Put, anchor, after instant.Millis) (instant.Millis, 
 	if p.Schedule.Kind() == schedule.At {
 		return p.Schedule.At(), c.checkPast(p, p.Schedule.At())
 	}
-	first, ok := p.Schedule.Next(after, anchor)
-	if !ok {
+	var x schedule.Search
+	first, ok := p.Schedule.NextIn(&x, after, anchor)
+	c.profiles.meter.spend(x.Steps())
+	switch {
+	case x.Err() != nil:
+		return 0, x.Refusal()
+	case !ok:
 		return 0, apierr.Errorf(apierr.InvalidSchedule, "schedule", "has no tick after %s; check ends_at and the expression", after)
 	}
 	return first, nil

@@ -82,7 +82,7 @@ func (c *Core) replanJob(s seat, r *hotRow) (moved bool) {
 	decided := max(instant.Millis(c.wheel.Now()), c.led)
 	ended := r.flags.Is(job.FlagCompleted | job.FlagFailed)
 	switch {
-	case e.err != nil && r.isActive():
+	case e.fault() != nil && r.isActive():
 		c.unit(RunBytes + timerBytes + len(e.err.Error()))
 		c.poison(r, e.err)
 		c.arm(s, r)
@@ -94,7 +94,7 @@ func (c *Core) replanJob(s seat, r *hotRow) (moved bool) {
 		c.putOffAnew(s, r, e)
 		return false
 	case !ended && r.cursor <= decided: // it is about to be decided, or will be by a resume
-		c.unit(timerBytes)
+		c.unit(RunBytes + timerBytes + len(errTooCostly.Error()))
 		if moved = e.schedule != nil && c.hasMoved(r, e); moved {
 			c.arm(s, r)
 		} else {
@@ -103,6 +103,15 @@ func (c *Core) replanJob(s seat, r *hotRow) (moved bool) {
 		return moved
 	}
 	next, ok := e.upcoming(r, decided)
+	if e.gaveUp {
+		if r.isActive() {
+			c.unit(RunBytes + timerBytes + len(errTooCostly.Error()))
+			c.poison(r, errTooCostly)
+			c.arm(s, r)
+			return true
+		}
+		return false
+	}
 	if !ok && r.flags.Is(job.FlagCompleted) {
 		return false
 	}
@@ -146,11 +155,13 @@ func (c *Core) putOffAnew(s seat, r *hotRow, e *profileEntry) {
 
 // hasMoved moves the cursor of a job whose tick no longer exists in its changed schedule, and reports whether it did.
 func (c *Core) hasMoved(r *hotRow, p *profileEntry) bool {
-	p.spend(1)
-	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
+	next, ok := p.search(r.cursor-1, r.cursor)
 	switch {
 	case ok && next == r.cursor:
 		return false
+	case p.gaveUp:
+		c.poison(r, errTooCostly)
+		return true
 	case ok:
 		r.cursor = next
 	default:
@@ -174,9 +185,8 @@ func (e *profileEntry) upcoming(r *hotRow, decided instant.Millis) (instant.Mill
 	case !r.flags.Is(job.FlagFailed) && r.cursor <= after: // possible after a manual run, or after the clock was set back
 		after = r.cursor - 1
 	}
-	if e.schedule == nil {
+	if e.gaveUp = false; e.schedule == nil {
 		return 0, false
 	}
-	e.spend(1)
-	return e.schedule.Next(after, anchor)
+	return e.search(after, anchor)
 }

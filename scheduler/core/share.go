@@ -85,7 +85,7 @@ func newWaitingLines() waitingLines {
 // wait behind one-shots either.
 func (c *Core) mustWait(r *hotRow) bool {
 	p := c.profiles.get(r.profile)
-	if r.flags.Is(job.FlagCompleted) || p.err != nil {
+	if r.flags.Is(job.FlagCompleted) || p.fault() != nil {
 		return false
 	}
 	t := c.tenantOf(r)
