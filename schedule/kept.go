@@ -94,11 +94,11 @@ func (s *Schedule) Check() (steps int, err error) {
 // needs a tick searches from another instant, and judges what that takes. For an @every it does not search the grid
 // alone, whose anchor is known only at the registration.
 func (s *Schedule) checkKept(f *filter) (steps int, err error) {
-	x := Search{total: checkStepsMax}
+	var x Search
 	_, some := s.NextIn(&x, s.from-1, s.from)
 	steps = x.steps
 	if s.kind == Every && !some {
-		x = Search{total: checkStepsMax}
+		x = Search{}
 		some = s.leavesTime(&x, f)
 		steps += x.steps
 	}

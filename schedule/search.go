@@ -20,8 +20,6 @@ const (
 	StepsMax = 100_000
 	// latestStepsMax bounds the search for a last tick, which bisects.
 	latestStepsMax = 4 * StepsMax
-	// checkStepsMax bounds the search for any tick of a schedule that is compiled.
-	checkStepsMax = StepsMax / 4
 	// PreviewStepsMax bounds a preview or another list of ticks as a whole.
 	PreviewStepsMax = 5 * StepsMax
 	// pollSteps is how many steps a search takes between two looks at its context.
