@@ -27,7 +27,7 @@ func BenchmarkReadBulk(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				req := bulkRequest{tenant: "default", rules: job.Rules{Prefix: "carillon"}, most: n, prepare: new(faulty).Prepare}
+				req := bulkRequest{tenant: "default", rules: job.Rules{Prefix: "carillon"}, most: n, prepare: prepareNothing}
 				if err := readBulk(body, &req); err != nil || req.items[0].Err != nil {
 					b.Fatal(err, req.items[0].Err)
 				}

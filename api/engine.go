@@ -17,8 +17,8 @@ type Engine interface {
 	// Put registers or updates one job; created is true if there was none. ifVersion is nil for any version.
 	Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (v scheduler.JobView, created bool, err error)
 	// Prepare compiles a definition for PutMany without proposing anything, on the goroutine of the caller. Its
-	// result can be proposed once.
-	Prepare(def *job.Definition) (*scheduler.Put, error)
+	// result can be proposed once. It gives up with ctx.
+	Prepare(ctx context.Context, def *job.Definition) (*scheduler.Put, error)
 	// PutMany returns one result for each item, in their order. An item with an error gets that error back.
 	PutMany(ctx context.Context, items []scheduler.PutItem) []scheduler.PutResult
 	Get(ctx context.Context, tenant, name string) (scheduler.JobView, error)

@@ -20,6 +20,7 @@ type faulty struct {
 	Engine
 	get     func(ctx context.Context, name string) error
 	putMany func(ctx context.Context)
+	prepare func() // may be nil
 }
 
 func (f *faulty) Get(ctx context.Context, _, name string) (scheduler.JobView, error) {
@@ -31,7 +32,15 @@ func (f *faulty) PutMany(ctx context.Context, items []scheduler.PutItem) []sched
 	return make([]scheduler.PutResult, len(items))
 }
 
-func (f *faulty) Prepare(*job.Definition) (*scheduler.Put, error) { return new(scheduler.Put), nil }
+func (f *faulty) Prepare(context.Context, *job.Definition) (*scheduler.Put, error) {
+	if f.prepare != nil {
+		f.prepare()
+	}
+	return new(scheduler.Put), nil
+}
+
+// prepareNothing accepts a job of a bulk registration.
+func prepareNothing(*job.Definition) (*scheduler.Put, error) { return new(scheduler.Put), nil }
 
 // TestInternalErrorsStayInside lets the engine panic and fail: the caller learns nothing of the inside,
 // and the service goes on.

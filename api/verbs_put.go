@@ -3,6 +3,11 @@ package api
 import (
 	"context"
 	"strconv"
+	"time"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
 )
 
 // put registers a job or updates it. It notes the job's name before anything is checked, so that the trace of a
@@ -33,11 +38,32 @@ func (x *Executor) put(ctx context.Context, tenant string, body []byte) (any, er
 // of the largest size.
 const bulkReplyBytes = 512
 
+// errNotRegistered is the result of a job of a bulk registration whose turn did not come in time.
+var errNotRegistered = apierr.Errorf(apierr.Unavailable, "", "the job was not registered: the time of the request went by with the jobs before it; register it again, with fewer at a time")
+
+// whileReading returns the context for reading the jobs of a bulk registration: it ends when three quarters of the time
+// of the request are over, so that the jobs that were read are registered, and the reply names the others, in the rest.
+func whileReading(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)*3/4)
+}
+
 // putMany registers many jobs, each by itself: there is no transaction over them, and the reply says for each whether
-// it took effect. All are read before the first is proposed, because a request that is no JSON changes nothing.
+// it took effect; also of those whose turn did not come in time. All are read before the first is proposed, because a request that is no JSON changes nothing.
 func (x *Executor) putMany(ctx context.Context, tenant string, body []byte) (any, error) {
+	reading, cancel := whileReading(ctx)
+	defer cancel()
 	b := bulkRequest{
-		tenant: tenant, rules: x.opts.Rules, prepare: x.engine.Prepare,
+		tenant: tenant, rules: x.opts.Rules,
+		prepare: func(def *job.Definition) (*scheduler.Put, error) {
+			if reading.Err() != nil {
+				return nil, errNotRegistered
+			}
+			return x.engine.Prepare(reading, def)
+		},
 		most: min(BulkJobsMax, x.messageBytesMax()/bulkReplyBytes),
 	}
 	if err := readBulk(body, &b); err != nil {

@@ -27,11 +27,11 @@ func (e checkedEngine) Put(ctx context.Context, def *job.Definition, ifVersion *
 }
 
 // Prepare implements api.Engine.
-func (e checkedEngine) Prepare(def *job.Definition) (*scheduler.Put, error) {
+func (e checkedEngine) Prepare(ctx context.Context, def *job.Definition) (*scheduler.Put, error) {
 	if err := e.check(def.Target); err != nil {
 		return nil, err
 	}
-	return e.Engine.Prepare(def)
+	return e.Engine.Prepare(ctx, def)
 }
 
 // check returns an error for a target that this program cannot reach.

@@ -57,7 +57,7 @@ func TestMasksKeepCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items = append(items, PutItem{Put: &Put{p}})
+		items = append(items, PutItem{Put: &Put{proposal: p}})
 	}
 	results := e.PutMany(ctx, items)
 	for i, field := range []string{"", "headers.Authorization", "", ""} {

@@ -186,7 +186,7 @@ func TestPutManyKeepsOrderAndPlaces(t *testing.T) {
 	bad := oneShot("bad", 0)
 	bad.Schedule = "61 * * * *"
 	item := func(def *job.Definition) (i PutItem) {
-		i.Put, i.Err = e.Prepare(def)
+		i.Put, i.Err = e.Prepare(t.Context(), def)
 		return i
 	}
 	items := []PutItem{

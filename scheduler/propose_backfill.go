@@ -116,11 +116,12 @@ func (b *backfilling) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.findTicks(s)
+	return b.findTicks(ctx, s)
 }
 
-// findTicks goes through the ticks of the range, some at a time, and leaves out those that runs have fired.
-func (b *backfilling) findTicks(s *schedule.Schedule) error {
+// findTicks goes through the ticks of the range, some at a time, and leaves out those that runs have fired. It ignores
+// the cursor: a backfill goes through the present schedule, also for times at which the job had another one.
+func (b *backfilling) findTicks(ctx context.Context, s *schedule.Schedule) error {
 	q := &b.request
 	most := q.Limit
 	if q.Limit == 0 {
@@ -129,11 +130,12 @@ func (b *backfilling) findTicks(s *schedule.Schedule) error {
 	most -= b.result.Runs
 	b.at, b.result.LeftOut = b.at[:0], -b.result.Runs // findTicks counts again the runs that were started before
 	look := ledgerReader{backfilling: b, rows: ledgerRowsMax}
-	tick, ok := firstAtOrAfter(s, q.From, b.rec.Anchor)
+	x, walk := schedule.SearchFor(ctx, 0), s.Walk(q.From-1, b.rec.Anchor)
+	tick, ok := walk.Next(x)
 	var chunk []instant.Millis
 	for ok && tick < q.To {
 		chunk = chunk[:0]
-		for ; ok && tick < q.To && len(chunk) < backfillLookups; tick, ok = s.Next(tick, b.rec.Anchor) {
+		for ; ok && tick < q.To && len(chunk) < backfillLookups; tick, ok = walk.Next(x) {
 			chunk = append(chunk, tick)
 		}
 		fired, err := look.fired(chunk)
@@ -155,7 +157,7 @@ func (b *backfilling) findTicks(s *schedule.Schedule) error {
 			return nil
 		}
 	}
-	return nil
+	return x.Refusal()
 }
 
 // propose submits the runs to the core, a chunk in each commit. Each chunk names the number of manual runs that it
@@ -195,13 +197,4 @@ func (b *backfilling) proposal(from int) *core.Backfill {
 		At: b.at[from:end], Rest: len(b.at) - end, Repeat: q.Repeat,
 		ID: b.rec.ID, Version: b.timer.Version, Manual: b.timer.Manual + uint32(from), Cursor: b.timer.Cursor,
 	}
-}
-
-// firstAtOrAfter returns the first tick of a schedule from an instant on. It ignores the cursor: a backfill goes
-// through the present schedule, also for times at which the job had another one.
-func firstAtOrAfter(s *schedule.Schedule, from, anchor instant.Millis) (instant.Millis, bool) {
-	if s.Kind() == schedule.At {
-		return s.At(), s.At() >= from
-	}
-	return s.Next(from-1, anchor)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler/core"
@@ -15,10 +16,11 @@ import (
 // unused, because most registrations are new; if it is not, the proposal is stale and is prepared from the job's rows.
 // So a new job is registered without a search for an earlier one.
 func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (JobView, bool, error) {
-	p, err := e.prepare(def)
+	put, err := e.Prepare(ctx, def)
 	if err != nil {
 		return JobView{}, false, err
 	}
+	p := put.proposal
 	p.IfVersion, p.Actor, p.Origin = ifVersion, e.actorOf(ctx), originOf(ctx)
 	if err := e.submitFresh(ctx, p, &p.Handled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
@@ -36,15 +38,25 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 }
 
 // Put is a registration that Prepare compiled for PutMany. It may be proposed only once.
-type Put struct{ proposal *core.Put }
+type Put struct {
+	proposal *core.Put
+	steps    int // that the search for its next tick took, and will take in the step
+}
 
-// Prepare compiles a definition for PutMany. It does not keep the definition.
-func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
+// Prepare compiles a definition for PutMany. It does not keep the definition. It refuses a schedule whose next tick
+// takes too many steps to find, so that the step, which is one for all callers, meets few of them; and it gives up with
+// ctx.
+func (e *Engine) Prepare(ctx context.Context, def *job.Definition) (*Put, error) {
 	p, err := e.prepare(def)
 	if err != nil {
 		return nil, err
 	}
-	return &Put{p}, nil
+	x := schedule.SearchFor(ctx, 0)
+	now := instant.Of(e.opts.Clock.Now())
+	if _, ok := p.Schedule.NextIn(x, now, now); !ok && x.Err() != nil {
+		return nil, x.Refusal()
+	}
+	return &Put{p, x.Steps()}, nil
 }
 
 // prepare compiles a definition into a proposal, which may be proposed only once. It compiles the schedule here, in
@@ -121,6 +133,10 @@ func (e *Engine) readPrior(p *core.Put) error {
 // large registration.
 const putsInFlight = 2048
 
+// putStepsInFlight bounds the steps of the searches of one such ticket, for the same reason: about ten milliseconds. A
+// ticket has at least one put.
+const putStepsInFlight = 5 * schedule.StepsMax
+
 // PutMany registers many jobs, each independently: a refused one affects no other. When it returns, the accepted ones
 // are durable. Results are in the order of items.
 func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
@@ -131,11 +147,27 @@ func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 			item.Put.proposal.Actor, item.Put.proposal.Origin = actor, origin
 		}
 	}
-	for from := 0; from < len(items); from += putsInFlight {
-		to := min(from+putsInFlight, len(items))
+	for from := 0; from < len(items); {
+		to := from + chunkOf(items[from:])
 		e.putChunk(ctx, items[from:to], results[from:to])
+		from = to
 	}
 	return results
+}
+
+// chunkOf returns how many of the items are one ticket. There must be some.
+func chunkOf(items []PutItem) (n int) {
+	steps := 0
+	for n < min(len(items), putsInFlight) {
+		if p := items[n].Put; p != nil {
+			steps += p.steps
+		}
+		if n > 0 && steps > putStepsInFlight {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // putChunk proposes a chunk at once, so that it takes few commits. Puts that turn out to be updates are proposed

@@ -28,7 +28,7 @@ func TestPutManyOfOneName(t *testing.T) {
 				other := uint32(7)
 				p.IfVersion = &other
 			}
-			list = append(list, PutItem{Put: &Put{p}})
+			list = append(list, PutItem{Put: &Put{proposal: p}})
 		}
 		version := first
 		for i, r := range e.PutMany(t.Context(), list) {

@@ -2,15 +2,17 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Get returns a job. Like every read it sees what is applied: a caller that was answered finds its change. On a
 // standby it may be behind.
-func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
+func (e *Engine) Get(ctx context.Context, tenant, name string) (JobView, error) {
 	id, ok, err := e.lookUp(tenant, name)
 	if err != nil {
 		return JobView{}, err
@@ -18,7 +20,7 @@ func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
 	if !ok {
 		return JobView{}, core.UnknownJob(name)
 	}
-	v, ok, err := e.view(id)
+	v, ok, err := e.view(ctx, id)
 	if err == nil && !ok {
 		err = core.UnknownJob(name)
 	}
@@ -67,10 +69,12 @@ func (e *Engine) readRecord(id job.ID) (rec job.Record, ok bool, err error) {
 }
 
 // view reads everything that the owner of a job sees of it; false if the job was deleted.
-func (e *Engine) view(id job.ID) (JobView, bool, error) { return e.viewFor(id, &ListQuery{}) }
+func (e *Engine) view(ctx context.Context, id job.ID) (JobView, bool, error) {
+	return e.viewFor(ctx, id, &ListQuery{})
+}
 
 // viewFor is view for a list. Of a job that the query does not select, it reads only what shows that.
-func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
+func (e *Engine) viewFor(ctx context.Context, id job.ID, q *ListQuery) (JobView, bool, error) {
 	timer, ok, err := e.readTimer(id)
 	if err != nil || !ok || !mayBe(timer.Flags.JobStatus(), q.Status) {
 		return JobView{}, false, err
@@ -84,7 +88,9 @@ func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
 	v.Def.Paused = timer.Flags.Is(job.FlagPaused)
 	if v.Status == "active" {
 		v.NextRunAt = timer.Cursor
-		v.NextLaunchAt = e.launchAt(&v)
+		if v.NextLaunchAt, err = e.launchAt(ctx, &v); err != nil {
+			return JobView{}, false, err
+		}
 	}
 	if err := e.addNote(&v); err != nil {
 		return JobView{}, false, err
@@ -93,17 +99,22 @@ func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
 	return v, err == nil, err
 }
 
-// launchAt returns when the next tick of a job is launched: the tick plus its jitter.
-func (e *Engine) launchAt(v *JobView) instant.Millis {
+// launchAt returns when the next tick of a job is launched: the tick plus its jitter. The error is that of a search that
+// ended with ctx.
+func (e *Engine) launchAt(ctx context.Context, v *JobView) (instant.Millis, error) {
 	if v.Def.Jitter == 0 {
-		return v.NextRunAt
+		return v.NextRunAt, nil
 	}
-	s, err := e.parse(&v.Def)
+	s, err := e.opts.Settings.Zones.Restore(v.Def.Spec(), e.calendarOf)
 	if err != nil {
-		return v.NextRunAt
+		return v.NextRunAt, nil
 	}
-	next, _ := s.Next(v.NextRunAt, v.Anchor)
-	return v.NextRunAt + job.JitterOf(v.ID, instant.MillisUp(v.Def.Jitter), v.NextRunAt, next)
+	x := schedule.SearchFor(ctx, 0)
+	next, ok := s.NextIn(x, v.NextRunAt, v.Anchor)
+	if !ok && x.Err() != nil && !errors.Is(x.Err(), schedule.ErrTooLong) {
+		return 0, x.Refusal()
+	}
+	return v.NextRunAt + job.JitterOf(v.ID, instant.MillisUp(v.Def.Jitter), v.NextRunAt, next), nil
 }
 
 // addNote adds why a job is in its state. A note is also a change of the job, so it moves UpdatedAt.
@@ -127,7 +138,7 @@ func (e *Engine) readNote(id job.ID) (job.Note, error) {
 const listScanMax = 2_500
 
 // List returns a page of a tenant's jobs, in the order of their names.
-func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
+func (e *Engine) List(ctx context.Context, q ListQuery) (JobPage, error) {
 	low := job.AppendNameKey(nil, q.Tenant, max(q.Prefix, q.After))
 	if q.After != "" && q.After >= q.Prefix {
 		low = append(low, 0)
@@ -144,7 +155,7 @@ func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
 			return false, nil
 		}
 		seen++
-		v, ok, err := e.viewOf(value, &q)
+		v, ok, err := e.viewOf(ctx, value, &q)
 		if ok && (q.Status == "" || q.Status == v.Status) {
 			page.Jobs = append(page.Jobs, v)
 		}
@@ -158,12 +169,12 @@ func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
 }
 
 // viewOf returns the job of a name's row, or false if it was deleted since or is not selected.
-func (e *Engine) viewOf(nameRow []byte, q *ListQuery) (JobView, bool, error) {
+func (e *Engine) viewOf(ctx context.Context, nameRow []byte, q *ListQuery) (JobView, bool, error) {
 	id, err := job.DecodeName(nameRow)
 	if err != nil {
 		return JobView{}, false, err
 	}
-	return e.viewFor(id, q)
+	return e.viewFor(ctx, id, q)
 }
 
 // mayBe reports whether a job whose row has one status may turn out to have the wanted one; "" means any. A completed

@@ -162,7 +162,7 @@ func TestStandbyRefuses(t *testing.T) {
 	run := job.RunID{Job: 1, At: 1}
 	acts := map[string]func() error{
 		"put":      func() error { _, _, err := s.Put(ctx, oneShot("b", 0), nil); return err },
-		"put many": func() error { return s.PutMany(ctx, []PutItem{{Put: must(s.Prepare(oneShot("c", 0)))}})[0].Err },
+		"put many": func() error { return s.PutMany(ctx, []PutItem{{Put: must(s.Prepare(ctx, oneShot("c", 0)))}})[0].Err },
 		"delete":   func() error { _, err := s.Delete(ctx, "default", "a", nil); return err },
 		"pause":    func() error { _, err := s.Pause(ctx, "default", "a", "", nil); return err },
 		"resume":   func() error { _, err := s.Resume(ctx, "default", "a", "", nil); return err },
