@@ -29,7 +29,11 @@ func (f *faulty) Get(ctx context.Context, _, name string) (scheduler.JobView, er
 
 func (f *faulty) PutMany(ctx context.Context, items []scheduler.PutItem) []scheduler.PutResult {
 	f.putMany(ctx)
-	return make([]scheduler.PutResult, len(items))
+	results := make([]scheduler.PutResult, len(items))
+	for i := range items {
+		results[i].Err = items[i].Err
+	}
+	return results
 }
 
 func (f *faulty) Prepare(context.Context, *job.Definition) (*scheduler.Put, error) {
