@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -30,6 +31,8 @@ type noiseCmd struct {
 	Seed        uint64        `arg:""`
 
 	sent, answered, limited, lost atomic.Int64
+
+	open []net.Conn // those that read nothing
 }
 
 // noisePatience is how long a connection waits for any reply before it sends more without one.

@@ -98,6 +98,7 @@ func (c *noiseCmd) openReaders() error {
 		if _, err := fmt.Fprintf(conn, "CONNECT %s\r\nSUB %s 1\r\nPING\r\n", connect, readersSubject); err != nil {
 			return err
 		}
+		c.open = append(c.open, conn) // or the collector would close it
 		for lines := bufio.NewScanner(conn); lines.Scan(); {
 			if lines.Text() == "PONG" {
 				break
