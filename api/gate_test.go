@@ -156,13 +156,13 @@ func TestPacer(t *testing.T) {
 		p, began := newPacer(), time.Now()
 		var sent atomic.Int64
 		for range refusalsBurst + refusalsWaiting + 5 {
-			p.send("loud", func() { sent.Add(1) })
+			p.send("loud", 0, func() { sent.Add(1) })
 		}
 		if sent.Load() != refusalsBurst || p.lost() != 5 || !p.isBehind("loud") || p.isBehind("quick") {
 			t.Errorf("%d were sent at once, %d lost, behind: %v", sent.Load(), p.lost(), p.isBehind("loud"))
 		}
 		at := time.Duration(-1)
-		p.send("quick", func() { at = time.Since(began) })
+		p.send("quick", 0, func() { at = time.Since(began) })
 		if at != 0 {
 			t.Errorf("the refusal of another tenant was sent after %s", at)
 		}
@@ -172,7 +172,7 @@ func TestPacer(t *testing.T) {
 			t.Errorf("%d were sent at the end", sent.Load())
 		}
 		for i := range 2 * pacesMax {
-			p.send(fmt.Sprint(i), func() {})
+			p.send(fmt.Sprint(i), 0, func() {})
 		}
 		if len(p.by) > pacesMax+1 {
 			t.Errorf("%d tenants are remembered, want %d", len(p.by), pacesMax)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
@@ -49,6 +51,11 @@ type Options struct {
 	// user that this server names; the zero value is a caller who may do nothing. nil: tenants have no accounts there.
 	// Without Access it is not called. Safe for concurrent use.
 	Caller func(tenant, account, user string) access.Who
+
+	// Accounts returns the tenants that have an account on the embedded NATS server now, each with the connection on which
+	// its requests come; a tenant keeps its connection. With an error it returns those that there are. The caller of
+	// NewService closes the connections after Close. nil: tenants have no accounts there. Safe for concurrent use.
+	Accounts func() (map[string]*nats.Conn, error)
 
 	// Zones are the rules of timezones for previews. Default: those in the binary.
 	Zones *schedule.Zones

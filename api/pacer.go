@@ -10,8 +10,10 @@ import (
 // Bounds of the refusals of one tenant. A program that works is seldom refused; one that floods asks again as soon as it
 // is refused, so what it is told at once sets the rate of its flood.
 const (
-	// At most so many are sent a second, after a first burst.
+	// At most so many are sent a second, after a first burst. That of a request with a large body counts as several, one for
+	// each refusalBytes, because a flood costs by its bytes as well: 32 MiB a second.
 	refusalsRate, refusalsBurst = 2000, 1000
+	refusalBytes                = 16 << 10
 	// So many wait to be sent, and while half of them wait, further requests of the tenant are refused unread. What does
 	// not fit is dropped without a reply, as NATS itself drops what a receiver is too slow for.
 	refusalsWaiting = 8192
@@ -26,7 +28,11 @@ type pacer struct {
 	dropped uint64 // refusals that were never sent
 }
 
-// pace is the rate of one tenant's refusals, and how many of them wait.
+// weightOf returns how many refusals that of a request with a body of the given length counts as. No body of a message may
+// count as more than the burst, or it would never be sent.
+func weightOf(bytes int) int { return min(1+bytes/refusalBytes, refusalsBurst) }
+
+// pace is the rate of one tenant's refusals, and how many of them wait, as weightOf counts them.
 type pace struct {
 	limiter *rate.Limiter
 	waiting int
@@ -34,9 +40,10 @@ type pace struct {
 
 func newPacer() *pacer { return &pacer{by: make(map[string]*pace)} }
 
-// send calls fn when the next refusal of a party may be sent, at once if that is now; never if too many wait.
-func (p *pacer) send(party string, fn func()) {
-	now := time.Now()
+// send calls fn when the next refusal of a party may be sent, that of a request of so many bytes, at once if that is now;
+// never if too many wait.
+func (p *pacer) send(party string, bytes int, fn func()) {
+	now, weight := time.Now(), weightOf(bytes)
 	p.mu.Lock()
 	one := p.paceLocked(party, now)
 	if one.waiting >= refusalsWaiting {
@@ -44,9 +51,9 @@ func (p *pacer) send(party string, fn func()) {
 		p.mu.Unlock()
 		return
 	}
-	wait := one.limiter.ReserveN(now, 1).DelayFrom(now)
+	wait := one.limiter.ReserveN(now, weight).DelayFrom(now)
 	if wait > 0 {
-		one.waiting++
+		one.waiting += weight
 	}
 	p.mu.Unlock()
 	if wait == 0 {
@@ -56,7 +63,7 @@ func (p *pacer) send(party string, fn func()) {
 	time.AfterFunc(wait, func() {
 		fn()
 		p.mu.Lock()
-		one.waiting--
+		one.waiting -= weight
 		p.mu.Unlock()
 	})
 }

@@ -46,7 +46,7 @@ func (s *Service) carry(a arrival, tenant string, bytes int, answer func(Reply, 
 		a.pass, err = x.gateOf(a.verb).admit(party, bytes)
 	}
 	if err != nil {
-		s.refuse(party, x.conclude(&a, err), answer)
+		s.refuse(party, bytes, x.conclude(&a, err), answer)
 		return
 	}
 	x.underWay.Add(1)
@@ -55,7 +55,7 @@ func (s *Service) carry(a arrival, tenant string, bytes int, answer func(Reply, 
 		a.waited = time.Since(a.begun)
 		reply, refusal := x.do(context.Background(), a)
 		if refusal != nil {
-			s.refuse(party, refusal, answer)
+			s.refuse(party, bytes, refusal, answer)
 			return
 		}
 		answer(reply, nil)
@@ -63,14 +63,14 @@ func (s *Service) carry(a arrival, tenant string, bytes int, answer func(Reply, 
 	})
 }
 
-// refuse answers with a refusal. Those that a program gets only if it is wrong, or asks too much, are sent at the pace of
-// its tenant.
-func (s *Service) refuse(party string, e *client.Error, answer func(Reply, *client.Error)) {
+// refuse answers a request of so many bytes with a refusal. Those that a program gets only if it is wrong, or asks too much,
+// are sent at the pace of its tenant.
+func (s *Service) refuse(party string, bytes int, e *client.Error, answer func(Reply, *client.Error)) {
 	if !isPaced[e.Code] {
 		answer(Reply{}, e)
 		return
 	}
-	s.executor.pacer.send(party, func() { answer(Reply{}, e) })
+	s.executor.pacer.send(party, bytes, func() { answer(Reply{}, e) })
 }
 
 // isPaced has the codes of such refusals. The others are answers that a program which works may get often.

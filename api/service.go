@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,7 +39,9 @@ func (o *Options) root() string {
 
 // hasAccounts reports whether requests also come from the accounts of tenants. A standby answers none of them: what it
 // may answer by itself is read by cluster admins.
-func (o *Options) hasAccounts() bool { return o.Access != nil && o.Caller != nil && !o.Standby }
+func (o *Options) hasAccounts() bool {
+	return o.Access != nil && o.Caller != nil && o.Accounts != nil && !o.Standby
+}
 
 // accountRoot is the prefix of the subjects to which the embedded NATS server passes the requests from the accounts of
 // tenants. They are others than those of Carillon's own account, so that none of them is ever taken for one of those.
@@ -47,10 +50,9 @@ func (o *Options) accountRoot() string { return strings.TrimSuffix(o.root(), "v1
 // Pending limits of each endpoint's subscription. Handlers do not block, so the limits are reached only if the
 // process gets no CPU at all; beyond them NATS drops messages.
 const (
-	// The defaults of the client, 500,000 messages and 64 MiB, fit small messages; a bulk registration may have
-	// several MiB.
+	// Room for what comes while the process gets no CPU; a bulk registration may have several MiB.
 	pendingMessages = 64 << 10
-	pendingBytes    = 256 << 20
+	pendingBytes    = 64 << 20
 )
 
 // Bounds of what Close waits for, besides the requests in progress: the messages that subscriptions still have, and
@@ -80,7 +82,11 @@ type Service struct {
 	id string // of this instance, among the NATS services
 	// startedAt is shown by nats micro stats, whose counters begin then.
 	startedAt time.Time
-	subs      []*nats.Subscription // fixed after the start
+	subs      []*nats.Subscription // fixed after the start; those of tenants are in accounts
+
+	mu       sync.Mutex
+	accounts map[string]*nats.Subscription // by tenant
+	conns    []*nats.Conn                  // of them; the caller's
 }
 
 // NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from the engine until
@@ -93,13 +99,13 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
-		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(),
+		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(), accounts: make(map[string]*nats.Subscription),
 	}
 	if opts.Standby {
 		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts}
 	}
 	// The verbs come first, so that a tool that finds the service can use it.
-	if err := errors.Join(s.addVerbs(), s.addForwarded(), s.addDiscovery()); err != nil {
+	if err := errors.Join(s.addVerbs(), s.ReviewAccounts(), s.addForwarded(), s.addDiscovery()); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
@@ -124,12 +130,6 @@ func (s *Service) addVerbs() error {
 	for i := range verbs {
 		v := &verbs[i]
 		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.opts.root(), s.read)); err != nil {
-			return err
-		}
-		if !s.opts.hasAccounts() {
-			continue
-		}
-		if err := s.subscribe(s.opts.accountRoot()+"*."+v.name, s.accept(v, s.opts.accountRoot(), s.readFromAccount)); err != nil {
 			return err
 		}
 	}
@@ -157,13 +157,15 @@ func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1
 
 // stop accepts no further requests. Those that the subscriptions already have are still handled.
 func (s *Service) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.executor.isClosed.Store(true)
 	var errs []error
 	for _, sub := range s.subs {
-		// A subscription that an earlier call has drained, or whose connection is gone, has ended as it should.
-		if err := sub.Drain(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, ended(sub.Drain()))
+	}
+	for _, sub := range s.accounts {
+		errs = append(errs, ended(sub.Drain()))
 	}
 	return errors.Join(errs...)
 }
@@ -185,20 +187,33 @@ func (s *Service) Close(ctx context.Context) error {
 			return fmt.Errorf("api: close with %d requests under way: %w", s.executor.underWay.Load(), ctx.Err())
 		}
 	}
-	if s.nc.IsClosed() {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	if err := s.nc.FlushWithContext(ctx); err != nil {
-		return fmt.Errorf("api: flush the last replies: %w", err)
+	for _, nc := range append(s.accountConns(), s.nc) {
+		if err := nc.FlushWithContext(ctx); err != nil && !nc.IsClosed() {
+			return fmt.Errorf("api: flush the last replies: %w", err)
+		}
 	}
 	return nil
+}
+
+// accountConns returns the connections on which requests from accounts come.
+func (s *Service) accountConns() []*nats.Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.conns)
 }
 
 // isDraining reports whether subscriptions may still have requests. A subscription stays valid until its last
 // message has been handled. Waiting for it has a bound of its own, because a connection that is lost for good never
 // reports the end.
 func (s *Service) isDraining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sub := range s.accounts {
+		if sub.IsValid() {
+			return !s.nc.IsClosed()
+		}
+	}
 	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
 }

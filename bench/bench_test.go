@@ -153,6 +153,10 @@ func TestSizesAreChecked(t *testing.T) {
 		"cluster --load 0":                      "--load is 0",
 		"cluster --count=-1":                    "--count is -1",
 		"cluster --rate 0":                      "nothing to fire",
+		"flood --mix dance":                     "--mix must be one of",
+		"flood --parallel 3":                    "--parallel is 3",
+		"flood --readers 0":                     "--readers is 0",
+		"rights --rounds 0":                     "--rounds is 0",
 		"dance":                                 "unexpected argument",
 		"all --binary /nowhere/at/all/carillon": "",
 	}

@@ -30,6 +30,7 @@ type cli struct {
 	Recover  recoverCmd  `cmd:"" help:"Kill a loaded server, and measure how soon it is ready again."`
 	Outage   outageCmd   `cmd:"" help:"Keep a server down while many jobs are due, and measure others while it catches up."`
 	Flood    floodCmd    `cmd:"" help:"Let one tenant flood the server with noise, and measure another before and during it."`
+	Rights   rightsCmd   `cmd:"" help:"Measure what rights cost: registrations at an open server and at one with rights, in turns."`
 	Cluster  clusterCmd  `cmd:"" help:"Measure what replication costs: a cluster of two nodes and a witness beside a server alone."`
 	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`

@@ -1,6 +1,6 @@
 // Package bench measures the real Carillon server from outside.
 //
-//	carillon bench jitter|herd|saturate|scale|put|load|recover|flood|cluster|all
+//	carillon bench jitter|herd|saturate|scale|put|load|recover|flood|rights|cluster|all
 //
 // Each workload starts the server in a separate process on an empty data directory. Another process
 // receives the runs. All of them communicate over loopback and share the machine, so the figures include
@@ -13,7 +13,8 @@
 //	put        one registration a request, each durable: one client, then many
 //	load       many registrations a request, sustained; then memory and disk
 //	recover    SIGKILL with all of them loaded; time until the server is ready again
-//	flood      one tenant sends noise: what another tenant's registrations, reads and runs see of it
+//	flood      one tenant sends noise of several kinds: what another tenant's registrations, reads and runs see of it
+//	rights     the cost of rights: registrations at an open server and at one with rights, in turns
 //	cluster    the cost of replication: registration and lateness compared with a single server, the standby's speed
 //
 // # How figures are made
@@ -30,7 +31,8 @@
 //
 // cli.go has the grammar and runs one workload on a stand (stand.go), which knows where to put data and text. Each
 // workload has a file of its name: jitter.go with fire.go and window.go, herd.go, saturate.go, scale.go with draw.go,
-// put.go, load.go with mix.go, recover.go, outage.go, proof.go, flood.go with noise.go; the files cluster*.go compare a
+// put.go, load.go with mix.go, recover.go, outage.go, proof.go, flood.go with bystander.go, noise.go and noise_mix.go,
+// rights.go; tokens.go writes a file of rights; the files cluster*.go compare a
 // cluster with a server alone. server.go starts and ends servers, receive.go is the receiving process, and meter.go,
 // pauses.go, limits.go and machine.go measure what surrounds them. A workload adds figures to a result (result.go,
 // samples.go).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,11 +15,15 @@ import (
 )
 
 // floodCmd lets one tenant flood the server with noise, and measures another tenant before and during the flood: its
-// registrations, its reads, and the lateness of its jobs. All figures are of one server in one run.
+// registrations, its reads, and the lateness of its jobs. All figures are of one server in one run. The server has
+// rights, and each of the tenants its account on the embedded NATS server.
 type floodCmd struct {
-	Requests    int `help:"Requests of noise." default:"200000"`
-	Connections int `help:"Connections over which the noise comes." default:"8"`
-	Parallel    int `help:"Requests of noise that wait for a reply at a time, over all connections." default:"10000"`
+	Mix         string `help:"What the noise is: ${enum}; all measures one after the other, each on a server of its own." enum:"random,unknown,large,costly,readers,all" default:"random"`
+	Open        bool   `help:"Measure a server without rights, on which the tenants share an account."`
+	Requests    int    `help:"Requests of noise." default:"200000"`
+	Connections int    `help:"Connections over which the noise comes." default:"8"`
+	Parallel    int    `help:"Requests of noise that wait for a reply at a time, over all connections. 0 means 200 for large and costly, else 10,000." default:"0"`
+	Readers     int    `help:"Connections of the noise that subscribe and read nothing, with the mix readers." default:"100"`
 
 	For   time.Duration `help:"How long the noise lasts at most; it ends sooner when all of its requests are sent." default:"15s"`
 	Quiet time.Duration `help:"How long the other tenant is measured without the flood." default:"5s"`
@@ -29,11 +34,14 @@ type floodCmd struct {
 func (c *floodCmd) Validate() error {
 	for _, err := range []error{
 		within("requests", c.Requests, 1000, 10_000_000), within("connections", c.Connections, 1, 256),
-		within("parallel", c.Parallel, c.Connections, 1_000_000), within("rate", c.Rate, 1, 1000),
+		within("parallel", c.Parallel, 0, 1_000_000), within("rate", c.Rate, 1, 1000), within("readers", c.Readers, 1, 900),
 	} {
 		if err != nil {
 			return err
 		}
+	}
+	if c.Parallel > 0 && c.Parallel < c.Connections {
+		return fmt.Errorf("--parallel is %d; want 0, or at least one for each of the %d connections", c.Parallel, c.Connections)
 	}
 	for flag, d := range map[string]time.Duration{"quiet": c.Quiet, "for": c.For} {
 		if d < time.Second || d > windowMax {
@@ -49,36 +57,78 @@ const noisyTenant = "noisy"
 // floodMost is how long a flood may take longer than it should, until its last replies are there.
 const floodMost = 15 * time.Second
 
-func (c *floodCmd) measure(s *stand) []*result {
-	r := &result{Name: "flood", Setting: fmt.Sprintf("%d requests of noise over %d connections, %d in parallel, beside another tenant with %d one-shots a second",
-		c.Requests, c.Connections, c.Parallel, c.Rate)}
-	if err := c.run(s, r); err != nil {
+// floodBound is how many times longer the p99 of the other tenant may become by a flood.
+const floodBound = 2
+
+func (c *floodCmd) measure(s *stand) (results []*result) {
+	mixes := []string{c.Mix}
+	if c.Mix == "all" {
+		mixes = []string{"random", "unknown", "large", "costly", "readers"}
+	}
+	for _, mix := range mixes {
+		if s.ctx.Err() != nil {
+			break
+		}
+		results = append(results, c.measureMix(s, mix))
+	}
+	return results
+}
+
+// measureMix measures one kind of noise. The key of the first kind is that of the results before there were others.
+func (c *floodCmd) measureMix(s *stand, mix string) *result {
+	one := *c
+	one.Mix = mix
+	few := mix == "large" || mix == "costly"
+	if one.Parallel == 0 && few {
+		one.Parallel = max(200, c.Connections)
+	} else if one.Parallel == 0 {
+		one.Parallel = 10_000
+	}
+	r := &result{Name: "flood_" + mix, Setting: fmt.Sprintf("%d requests of noise (%s) over %d connections, %d in parallel, beside another tenant with %d one-shots a second",
+		one.Requests, mix, one.Connections, one.Parallel, one.Rate)}
+	if mix == "random" {
+		r.Name = "flood"
+	}
+	if err := one.run(s, r); err != nil {
 		r.breaks("%v", err)
 	}
-	return []*result{s.show(r)}
+	return s.show(r)
+}
+
+// start starts the server, with rights unless it is to be open, and returns the tokens of both tenants.
+func (c *floodCmd) start(s *stand) (*server, tokens, error) {
+	dir := s.dir + "/flood-" + c.Mix
+	if c.Open {
+		srv, err := startServer(s.binary, dir)
+		return srv, nil, err
+	}
+	keys, err := rightsFile(dir+".auth.yaml", []string{otherTenant, noisyTenant}, 0, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	srv, err := startServer(s.binary, dir, "--auth", dir+".auth.yaml")
+	return srv, keys, err
 }
 
 func (c *floodCmd) run(s *stand, r *result) error {
-	srv, cl, err := s.start("flood")
+	srv, keys, err := c.start(s)
 	if err != nil {
 		return err
 	}
 	defer srv.clear()
-	defer cl.Close()
-	recv, err := s.startReceiver(srv.ready.NATS, fireSubject+".*")
+	recv, err := s.startReceiver(keys.of(otherTenant, srv.ready.NATS), fireSubject+".*")
 	if err != nil {
 		return err
 	}
-	from, err := c.register(s, srv)
+	from, err := c.register(s, keys.of(otherTenant, srv.ready.NATS))
 	if err != nil {
 		return err
 	}
-	nc, err := nats.Connect(srv.ready.NATS, nats.Name("bench"))
+	b, err := newBystander(keys.of(otherTenant, srv.ready.NATS))
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	b := &bystander{nc: nc}
+	defer b.nc.Close()
 	s.wait(time.Until(from))
 	s.say("flood: the other tenant alone for %s", c.Quiet)
 	calm := make(chan struct{})
@@ -88,28 +138,62 @@ func (c *floodCmd) run(s *stand, r *result) error {
 		return err
 	}
 	before, _ := srv.memory()
-	flood, err := c.flood(s, srv, b, r)
+	most := watchMemory(srv)
+	flood, err := c.flood(s, srv, keys.of(noisyTenant, srv.ready.NATS), b, r)
+	memory := most()
 	if err != nil {
 		return err
 	}
-	after, _ := srv.memory()
 	receipts, err := recv.collect()
 	if err != nil {
 		return err
 	}
 	c.tell(r, quiet, flood, receipts)
-	r.count("refused", "refusals of the other tenant", b.refused)
-	if b.refused > 0 {
-		r.breaks("the other tenant was refused %d times, the last time with %s", b.refused, b.why)
-	}
+	b.tell(r)
+	tellBroken(srv, r)
 	r.add("memory_before_mib", "memory before the flood", before/(1<<20), "MiB")
-	r.add("memory_most_mib", "most memory in the flood", max(b.memory, after)/(1<<20), "MiB")
+	r.add("memory_most_mib", "most memory in the flood", memory/(1<<20), "MiB")
 	return srv.stop()
 }
 
+// tellBroken adds how many of its own connections to NATS the server lost: over one of them come the requests of all
+// tenants, so each loss takes replies of the other tenant.
+func tellBroken(srv *server, r *result) {
+	text, _ := os.ReadFile(srv.dir + ".stderr") // it was written by this workload, and is small
+	lost := strings.Count(string(text), "lost the connection to NATS")
+	r.count("own_lost", "own connections that the server lost", lost)
+	if lost > 0 {
+		r.breaks("the server lost its own connection to NATS %d times", lost)
+	}
+}
+
+// watchMemory measures the memory of a server until the result is called, which returns the most of it, in bytes.
+func watchMemory(srv *server) func() float64 {
+	stop, most := make(chan struct{}), make(chan float64)
+	go func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		var high float64
+		for {
+			resident, _ := srv.memory()
+			high = max(high, resident)
+			select {
+			case <-tick.C:
+			case <-stop:
+				most <- high
+				return
+			}
+		}
+	}()
+	return func() float64 {
+		close(stop)
+		return <-most
+	}
+}
+
 // register puts the one-shots of the other tenant, and returns when they begin to be due.
-func (c *floodCmd) register(s *stand, srv *server) (time.Time, error) {
-	other, err := client.Connect(srv.ready.NATS, client.Options{Tenant: otherTenant})
+func (c *floodCmd) register(s *stand, address string) (time.Time, error) {
+	other, err := client.Connect(address, client.Options{Tenant: otherTenant}, nats.Name("bench"))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -130,15 +214,14 @@ func (c *floodCmd) register(s *stand, srv *server) (time.Time, error) {
 }
 
 // flood measures the other tenant until the noise has ended.
-func (c *floodCmd) flood(s *stand, srv *server, b *bystander, r *result) (*phase, error) {
-	s.say("flood: %d requests of noise", c.Requests)
-	noise, err := s.startNoise(srv.ready.NATS, c)
+func (c *floodCmd) flood(s *stand, srv *server, address string, b *bystander, r *result) (*phase, error) {
+	s.say("flood: %d requests of noise (%s)", c.Requests, c.Mix)
+	noise, err := s.startNoise(address, c)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, c.For+floodMost)
 	defer cancel()
-	b.watch = srv
 	m := startMeter(srv.cmd.Process.Pid, noise.cmd.Process.Pid)
 	p, err := b.act(ctx, "flood", noise.ended)
 	m.stop()
@@ -149,90 +232,17 @@ func (c *floodCmd) flood(s *stand, srv *server, b *bystander, r *result) (*phase
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	var sent, answered, limited int
-	if _, err := fmt.Sscan(text, &sent, &answered, &limited); err != nil {
+	var sent, answered, limited, losses int
+	if _, err := fmt.Sscan(text, &sent, &answered, &limited, &losses); err != nil {
 		return nil, fmt.Errorf("the noise said %q", text)
 	}
 	r.count("noise_sent", "requests of noise", sent)
 	r.count("noise_answered", "requests of noise with a reply", answered)
 	r.count("noise_limited", "of them refused as too many", limited)
+	r.count("noise_losses", "connections that the noise lost", losses)
 	r.add("noise_s", "time of the flood", p.to.Sub(p.from).Seconds(), "s")
 	m.tell(r)
 	return p, nil
-}
-
-// phase is what the other tenant did in a time.
-type phase struct {
-	from, to  time.Time
-	puts, got samples
-}
-
-// late returns the lateness of the jobs that were due in the phase.
-func (p *phase) late(receipts []receipt) (late samples) {
-	for _, one := range receipts {
-		if strings.HasPrefix(one.job, "beside-") && !one.scheduled.Before(p.from) && one.scheduled.Before(p.to) {
-			late = append(late, one.arrived.Sub(one.scheduled))
-		}
-	}
-	return late
-}
-
-// bystander is the other tenant: it registers a job and reads it again, one request after the other.
-type bystander struct {
-	nc     *nats.Conn
-	watch  *server // whose memory is measured; nil: none
-	memory float64 // the most that it had, in bytes
-
-	refused int    // requests that were not carried out
-	why     string // the last refusal
-}
-
-// act goes on until over is closed.
-func (b *bystander) act(ctx context.Context, name string, over <-chan struct{}) (*phase, error) {
-	p := &phase{from: time.Now()}
-	looked := p.from
-	for i := 0; ctx.Err() == nil && !isClosed(over); i++ {
-		j := farJob(fmt.Sprintf("%s-%d", name, i), i)
-		body := fmt.Sprintf(`{"name":%q,"schedule":%q,"target":{"kind":"nats","subject":%q},"payload":%s}`, j.Name, j.Schedule, j.Target.Subject, j.Payload)
-		if err := b.ask(&p.puts, "jobs.put", body); err != nil {
-			return nil, err
-		}
-		if err := b.ask(&p.got, "jobs.get", fmt.Sprintf(`{"name":%q}`, j.Name)); err != nil {
-			return nil, err
-		}
-		if b.watch != nil && time.Since(looked) > 50*time.Millisecond {
-			looked = time.Now()
-			resident, _ := b.watch.memory()
-			b.memory = max(b.memory, resident)
-		}
-	}
-	p.to = time.Now()
-	return p, nil
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// ask makes a request, and notes how long it took, or that it was refused.
-func (b *bystander) ask(took *samples, verb, body string) error {
-	began := time.Now()
-	m, err := b.nc.Request("carillon.v1."+otherTenant+"."+verb, []byte(body), putTimeout)
-	if err != nil {
-		return fmt.Errorf("%s of the other tenant: %w", verb, err)
-	}
-	if refusal := m.Header.Get("Nats-Service-Error"); refusal != "" {
-		b.refused++
-		b.why = verb + ": " + refusal
-		return nil
-	}
-	*took = append(*took, time.Since(began))
-	return nil
 }
 
 // tell adds the figures of both phases, and how many times longer the flood made each.
@@ -254,8 +264,12 @@ func (c *floodCmd) tell(r *result, quiet, flood *phase, receipts []receipt) {
 			was, is := one.quiet.at(rank.at), one.flood.at(rank.at)
 			r.add(one.key+"_quiet_"+rank.key+"_ms", one.label+" "+rank.key+", quiet", millis(was), "ms")
 			r.add(one.key+"_flood_"+rank.key+"_ms", one.label+" "+rank.key+", in the flood", millis(is), "ms")
+			label := "that is"
+			if rank.key == "p99" {
+				label = fmt.Sprintf("that is (bound: %d)", floodBound)
+			}
 			if was > 0 {
-				r.add(one.key+"_ratio_"+rank.key, "that is", float64(is)/float64(was), "times")
+				r.add(one.key+"_ratio_"+rank.key, label, float64(is)/float64(was), "times")
 			}
 		}
 	}

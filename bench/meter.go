@@ -2,6 +2,7 @@ package bench
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -75,4 +76,21 @@ func cpuOf(pid int) time.Duration {
 		return 0
 	}
 	return measure.SumTicks(fields[11:13])
+}
+
+// exactCPU returns the processor time that the threads of a process have used, to the nanosecond; cpuOf counts in ticks of
+// ten milliseconds, which are too coarse for short times. It is 0 where the system does not say.
+func exactCPU(pid int) (sum time.Duration) {
+	paths, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat") // the pattern is valid
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // the thread has ended
+		}
+		used, _, _ := strings.Cut(string(text), " ")
+		if n, err := strconv.ParseInt(used, 10, 64); err == nil {
+			sum += time.Duration(n)
+		}
+	}
+	return sum
 }

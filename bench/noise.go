@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -17,17 +18,21 @@ import (
 )
 
 // noiseCmd is the flooding process. It is a process of its own, so that its work does not delay the requests of the
-// other tenant within the harness. It prints how many requests it sent, how many replies came, and how many of them
-// were refusals for too many requests.
+// other tenant within the harness. It prints how many requests it sent, how many replies came, how many of them were
+// refusals for too many requests, and how often it lost a connection.
 type noiseCmd struct {
 	URL         string        `arg:""`
+	Mix         string        `arg:""`
 	Requests    int           `arg:""`
 	Connections int           `arg:""`
 	Parallel    int           `arg:""`
+	Readers     int           `arg:""`
 	For         time.Duration `arg:""`
 	Seed        uint64        `arg:""`
 
-	sent, answered, limited atomic.Int64
+	sent, answered, limited, lost atomic.Int64
+
+	open []net.Conn // those that read nothing
 }
 
 // noisePatience is how long a connection waits for any reply before it sends more without one.
@@ -41,6 +46,11 @@ const largeEvery = 2000
 
 func (c *noiseCmd) run(out io.Writer) error {
 	var wg sync.WaitGroup
+	if c.Mix == "readers" {
+		if err := c.openReaders(); err != nil {
+			return err
+		}
+	}
 	errs := make([]error, c.Connections)
 	for i := range c.Connections {
 		wg.Go(func() { errs[i] = c.send(i) })
@@ -51,13 +61,24 @@ func (c *noiseCmd) run(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(out, c.sent.Load(), c.answered.Load(), c.limited.Load())
+	_, err := fmt.Fprintln(out, c.sent.Load(), c.answered.Load(), c.limited.Load(), c.lost.Load())
 	return err
+}
+
+// connect makes a connection of the noise, which comes back after a loss.
+func (c *noiseCmd) connect() (*nats.Conn, error) {
+	return nats.Connect(c.URL, nats.Name("bench noise"), nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // refused bytes are part of the noise
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.lost.Add(1)
+			}
+		}))
 }
 
 // send makes the requests of one connection. It has as many without a reply at a time as its part of all is.
 func (c *noiseCmd) send(number int) error {
-	nc, err := nats.Connect(c.URL, nats.Name("bench noise"))
+	nc, err := c.connect()
 	if err != nil {
 		return err
 	}
@@ -78,11 +99,18 @@ func (c *noiseCmd) send(number int) error {
 		return err
 	}
 	_ = sub.SetPendingLimits(-1, -1)
-	rng := rand.New(rand.NewPCG(c.Seed, uint64(number)))
-	large := []byte(`{"name":"large","schedule":"@daily","target":{"kind":"nats","subject":"a"},"payload":"` + strings.Repeat("x", 300<<10) + `"}`)
+	next := noiseOf(c.Mix, rand.New(rand.NewPCG(c.Seed, uint64(number))))
 	patience := time.NewTimer(noisePatience)
 	over := time.Now().Add(c.For)
 	for i := 0; i < c.Requests/c.Connections && time.Now().Before(over); i++ {
+		subject, body := next(i)
+		if c.Mix == "readers" {
+			if err := nc.Publish(subject, body); err != nil && !nc.IsReconnecting() {
+				return err
+			}
+			c.sent.Add(1)
+			continue
+		}
 		patience.Reset(noisePatience)
 		select {
 		case places <- struct{}{}:
@@ -92,11 +120,7 @@ func (c *noiseCmd) send(number int) error {
 			}
 		}
 		c.sent.Add(1)
-		body, verb := garbage(rng), noiseVerbs[rng.IntN(len(noiseVerbs))]
-		if i%largeEvery == largeEvery/2 {
-			body, verb = large, "jobs.put"
-		}
-		if err := nc.PublishRequest("carillon.v1."+noisyTenant+"."+verb, inbox, body); err != nil {
+		if err := nc.PublishRequest(subject, inbox, body); err != nil && !nc.IsReconnecting() {
 			return err
 		}
 	}
@@ -104,15 +128,6 @@ func (c *noiseCmd) send(number int) error {
 		time.Sleep(time.Millisecond)
 	}
 	return nil
-}
-
-// garbage returns a body that is seldom JSON.
-func garbage(rng *rand.Rand) []byte {
-	body := make([]byte, rng.IntN(256))
-	for i := range body {
-		body[i] = byte(rng.Uint32())
-	}
-	return body
 }
 
 // noise is a running flooding process.
@@ -125,7 +140,10 @@ type noise struct {
 
 // startNoise starts this program again as the one that floods.
 func (s *stand) startNoise(url string, c *floodCmd) (*noise, error) {
-	args := slices.Concat(s.program.Args, []string{"noise", url, strconv.Itoa(c.Requests), strconv.Itoa(c.Connections), strconv.Itoa(c.Parallel), c.For.String(), strconv.FormatUint(s.seed, 10)})
+	args := slices.Concat(s.program.Args, []string{
+		"noise", url, c.Mix, strconv.Itoa(c.Requests), strconv.Itoa(c.Connections), strconv.Itoa(c.Parallel), strconv.Itoa(c.Readers),
+		c.For.String(), strconv.FormatUint(s.seed, 10),
+	})
 	n := &noise{cmd: exec.Command(s.program.Self, args...), ended: make(chan struct{})}
 	n.cmd.Stderr, n.cmd.Stdout = os.Stderr, &n.text
 	if err := n.cmd.Start(); err != nil {

@@ -11,6 +11,7 @@
 //
 // With rights, doorman.go decides who may connect to the embedded server, guest.go as whom, accounts.go has the accounts
 // of tenants, and announce.go makes the servers of a cluster know each other's. tenant.go connects the dispatcher there.
+// account_conns.go has the connections on which requests of tenants come, and unread.go bounds what clients do not read.
 //
 // The package starts no goroutines of its own, apart from those of NATS and the one that [Surroundings.Watch] runs and
 // waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
@@ -34,7 +35,8 @@ import (
 )
 
 // Bus owns the embedded server, if there is one, and the connections to NATS. Requests, launches and notices have a
-// connection each, so that a flood of one kind never delays the others. Its methods are safe for concurrent use,
+// connection each, and the requests from the accounts of tenants have further ones, so that a flood of one kind, or of one
+// tenant, never delays the others. Its methods are safe for concurrent use,
 // except those that say otherwise. The embedded server and the URL are fixed when Open returns, so they are read
 // without a lock. The list of connections only grows, during the start, in one goroutine.
 type Bus struct {
@@ -46,10 +48,11 @@ type Bus struct {
 	// because its port may be drawn
 	url string
 	// the first connection: awaitNATS makes it, so that the others find NATS there
-	api      *nats.Conn
-	dispatch *dispatch.NATS
-	notices  *dispatch.NATS
-	conns    []*nats.Conn // the connections that Connect made; Close ends them
+	api          *nats.Conn
+	dispatch     *dispatch.NATS
+	notices      *dispatch.NATS
+	conns        []*nats.Conn // the connections that Connect made; Close ends them
+	accountConns accountConns
 	// answers empty nodes; nil on a node that is no founder
 	founder *nats.Subscription
 }
@@ -99,6 +102,15 @@ func Open(ctx context.Context, o Options) (_ *Bus, err error) {
 // disconnected it buffers nothing, so a publication fails at once: a reply or a commit that left minutes later would
 // be believed although its time is over.
 func (b *Bus) Connect(name string) (*nats.Conn, error) {
+	nc, err := b.connect(name)
+	if err == nil {
+		b.conns = append(b.conns, nc)
+	}
+	return nc, err
+}
+
+// connect makes a connection as Connect does, which the caller ends.
+func (b *Bus) connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
 	options := append(b.options(name),
 		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
@@ -119,7 +131,6 @@ func (b *Bus) Connect(name string) (*nats.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
 	}
-	b.conns = append(b.conns, nc)
 	return nc, nil
 }
 
@@ -223,6 +234,7 @@ func (b *Bus) Close() {
 	for _, conn := range b.conns {
 		conn.Close()
 	}
+	b.accountConns.close()
 	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
 		if conn != nil {
 			conn.Close()

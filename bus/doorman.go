@@ -37,11 +37,12 @@ type doorman struct {
 	accounts *accounts      // the same
 
 	mu       sync.Mutex
-	clients  map[uint64]admitted // by the number of the connection
-	selves   map[uint64]string   // tenants of this process's connections in the accounts of tenants
-	sweepAt  int                 // number of noted clients at which those that have gone are looked for
-	second   time.Time           // in which refusals are counted
-	refusals int                 // in this second
+	clients  map[uint64]admitted  // by the number of the connection
+	selves   map[uint64]string    // tenants of this process's connections in the accounts of tenants
+	expelled map[string]time.Time // until when each tenant gets no connection; see expel
+	sweepAt  int                  // number of noted clients at which those that have gone are looked for
+	second   time.Time            // in which refusals are counted
+	refusals int                  // in this second
 }
 
 // admitted is a client that was admitted: by what it showed, as whom.
@@ -55,7 +56,8 @@ func newDoorman(o Options) *doorman {
 	_, _ = rand.Read(secret[:]) // it never fails
 	return &doorman{
 		own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: o.Admit, prefix: o.Prefix, logger: o.Logger,
-		clients: make(map[uint64]admitted), selves: make(map[uint64]string), sweepAt: clientsMin,
+		clients: make(map[uint64]admitted), selves: make(map[uint64]string),
+		expelled: make(map[string]time.Time), sweepAt: clientsMin,
 	}
 }
 
@@ -125,6 +127,9 @@ func (d *doorman) letIn(c server.ClientAuthentication, shown Shown, g Guest) err
 	account, most, err := d.accounts.of(g.Tenant, g.Role == GuestAsks)
 	if err != nil {
 		return err
+	}
+	if until := d.expelled[g.Tenant]; time.Now().Before(until) {
+		return errExpelled(g, until)
 	}
 	if account.NumLocalConnections() >= most {
 		return fmt.Errorf("%s has %d clients on this server, which is its bound", g, most)
@@ -213,6 +218,24 @@ func (d *doorman) review() {
 			_ = d.server.DisconnectClientByID(id) // it may have gone just now
 		}
 	}
+}
+
+// expel disconnects a client, and admits no further one of its tenant for a time: the server keeps what waits for the client
+// for so long. Clients without a tenant are those of cluster admins, who come back at once.
+func (d *doorman) expel(id uint64, tenant string, pause time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	for tenant, until := range d.expelled {
+		if now.After(until) {
+			delete(d.expelled, tenant)
+		}
+	}
+	if tenant != "" {
+		d.expelled[tenant] = now.Add(pause)
+	}
+	delete(d.clients, id)
+	_ = d.server.DisconnectClientByID(id) // it may have gone just now
 }
 
 // reconnect disconnects the clients in the accounts of tenants, so that they connect again.

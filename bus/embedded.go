@@ -64,7 +64,7 @@ func (b *Bus) embed() error {
 	}
 	if b.opts.Admit != nil {
 		b.doorman = newDoorman(b.opts)
-		so.CustomClientAuthentication, so.AlwaysEnableNonce = b.doorman, true
+		so.CustomClientAuthentication, so.AlwaysEnableNonce, so.WriteDeadline = b.doorman, true, writeMax
 		if err := setAccounts(so, b.opts.Tenants); err != nil {
 			return err
 		}

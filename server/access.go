@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/dispatch"
@@ -99,6 +101,17 @@ func (s *Server) reviewClients() {
 	if d := s.sending.Load(); d != nil {
 		d.ReviewTenants()
 	}
+	if shard := s.serving.Load(); shard != nil {
+		shard.ReviewAccounts()
+	}
+}
+
+// accountConns returns the connections on which requests come from the accounts of tenants; nil if there are no accounts.
+func (s *Server) accountConns() func() (map[string]*nats.Conn, error) {
+	if !s.bus.HasAccounts() {
+		return nil
+	}
+	return func() (map[string]*nats.Conn, error) { return s.bus.AccountConns(s.access.Table().TenantNames()) }
 }
 
 // tenantNATS returns what connects in the account of a tenant; nil if tenants have none.

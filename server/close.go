@@ -40,6 +40,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopWatch != nil {
 		s.stopWatch()
 	}
+	if s.stopPending != nil {
+		s.stopPending()
+	}
 	if s.stopAccess != nil {
 		s.stopAccess()
 	}

@@ -46,6 +46,14 @@ func (s *Server) watchJetStream(context.Context) error {
 	return nil
 }
 
+// watchPending bounds what the embedded NATS server holds for clients, if tenants have accounts there.
+func (s *Server) watchPending(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stopPending = stop
+	s.background.Go(func() { s.bus.WatchPending(ctx) })
+	return nil
+}
+
 // openSurroundings claims the prefix, makes the first checks of what is around, and starts the regular ones.
 func (s *Server) openSurroundings(ctx context.Context) (err error) {
 	if s.around, err = s.bus.OpenSurroundings(ctx); err != nil {

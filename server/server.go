@@ -57,6 +57,7 @@ type Server struct {
 	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
 	access     *access.Keeper                      // nil: every caller may do everything
 	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
+	serving    atomic.Pointer[shard.Shard]         // the shard, for the same goroutines
 	sessionKey sessionKey                          // of the pages
 	ready      Ready
 
@@ -68,6 +69,7 @@ type Server struct {
 
 	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
 	stopWatch      context.CancelFunc // nil: no watch of JetStream runs
+	stopPending    context.CancelFunc // nil: no watch of what clients do not read runs
 	stopAround     context.CancelFunc // nil: no watch of the surroundings runs
 	stopServers    context.CancelFunc // nil: no watch of the servers of the connections runs
 	background     sync.WaitGroup

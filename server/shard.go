@@ -31,6 +31,7 @@ func (s *Server) openShard(ctx context.Context) error {
 		}
 	}
 	s.shard = shard.New(options)
+	s.serving.Store(s.shard)
 	return s.shard.Open(ctx)
 }
 
@@ -62,7 +63,7 @@ func (s *Server) calendarsMax() func(tenant string) int {
 func (s *Server) apiOptions() api.Options {
 	o := &s.opts
 	return api.Options{
-		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
+		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
 		ForwardKey: o.forwardKey(),
 	}
 }

@@ -29,7 +29,16 @@ func (s *Shard) openService(standby bool) error {
 	if last := s.service.Swap(service); last != nil {
 		s.closing.Go(func() { s.closeOne(context.Background(), last) })
 	}
+	s.ReviewAccounts() // the accounts may have changed before others could see the service
 	return nil
+}
+
+// ReviewAccounts makes the present service receive the requests of the tenants that have an account now. It is called after
+// each change of the rights. What does not succeed is logged. Safe for concurrent use.
+func (s *Shard) ReviewAccounts() {
+	if err := s.service.Load().ReviewAccounts(); err != nil {
+		s.opts.Logger.Error("the requests of a tenant are not received", slog.Any("error", err))
+	}
 }
 
 // closeService ends the present service, and waits for those that it replaced, each for a bounded time.

@@ -160,8 +160,8 @@ func TestFullGates(t *testing.T) {
 // has none.
 func TestManyBodies(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 0)
-	w := &gateway{opts: Options{Logger: apitest.Quiet, Executor: s.Executor}, reads: newPlaces(1), bulkReads: newPlaces(1), origins: http.NewCrossOriginProtection()}
-	if err := w.reads.take("default"); err != nil {
+	w := &gateway{opts: Options{Logger: apitest.Quiet, Executor: s.Executor}, reads: newPlaces(1, bulkBytesMax), bulkReads: newPlaces(1, bulkBytesMax), origins: http.NewCrossOriginProtection()}
+	if err := w.reads.take("default", 1); err != nil {
 		t.Fatal(err)
 	}
 	caller := startWeb(t, Options{}, func(server *http.Server) { server.Handler = w })
@@ -172,7 +172,7 @@ func TestManyBodies(t *testing.T) {
 	if got := caller.ask("POST", "/api/v1/jobs/bulk", `{"jobs":[]}`); got.status != 200 {
 		t.Errorf("bulk: %d %s", got.status, got.body)
 	}
-	w.reads.free("default")
+	w.reads.free("default", 1)
 	if got := caller.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")); got.status != 201 {
 		t.Errorf("after that: %d %s", got.status, got.body)
 	}

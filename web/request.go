@@ -27,10 +27,11 @@ const (
 
 // How many bodies are read at a time. Each is held in memory before a gate counts its request.
 const (
-	// The bodies that are being read thus need about 256 MiB for single requests and 64 MiB for bulk registrations,
-	// in the worst case.
 	readsMax     = 256
 	bulkReadsMax = 16
+	// A body counts as long as it says that it is, and as long as it may be if it does not say.
+	readBytesMax     = 64 << 20
+	bulkReadBytesMax = 64 << 20
 )
 
 // How long a bulk registration may take to arrive, and then to be answered.
@@ -203,10 +204,14 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 	if req.ContentLength > most {
 		return nil, errBodyTooLarge(most)
 	}
-	if err := reads.take(c.Tenant); err != nil {
+	length := req.ContentLength
+	if length < 0 {
+		length = most
+	}
+	if err := reads.take(c.Tenant, length); err != nil {
 		return nil, err
 	}
-	defer reads.free(c.Tenant)
+	defer reads.free(c.Tenant, length)
 	c.isRead = true
 	// Both replace the deadlines of the server, which are those of a single request.
 	if c.verb.Bulk {

@@ -89,7 +89,7 @@ type gateway struct {
 func New(engine Engine, opts Options) *http.Server {
 	opts = opts.withDefaults()
 	w := &gateway{
-		engine: engine, opts: opts, reads: newPlaces(readsMax), bulkReads: newPlaces(bulkReadsMax),
+		engine: engine, opts: opts, reads: newPlaces(readsMax, readBytesMax), bulkReads: newPlaces(bulkReadsMax, bulkReadBytesMax),
 		origins: http.NewCrossOriginProtection(), now: time.Now,
 	}
 	mux := http.NewServeMux()

@@ -1,0 +1,128 @@
+package bus
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// openTenants opens a bus with the accounts of some tenants. The token of a client is the name of its tenant.
+func openTenants(t *testing.T, said *testkit.Buffer, tenants ...string) *Bus {
+	t.Helper()
+	o := Options{
+		Listen: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), ConnectionsMax: 500, Prefix: "carillon",
+		Logger: slog.New(slog.NewTextHandler(said, nil)),
+		Admit: func(shown Shown) (Guest, error) {
+			if shown.Token == "" {
+				return Guest{}, errors.New("no token")
+			}
+			return Guest{Name: "token:" + shown.Token, Tenant: shown.Token, Role: GuestWorks}, nil
+		},
+	}
+	for _, name := range tenants {
+		o.Tenants = append(o.Tenants, Tenant{Name: name})
+	}
+	b, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+func asTenant(t *testing.T, b *Bus, tenant string) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect(b.url, nats.Token(tenant), nats.NoReconnect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// neverReads opens a client that subscribes and then reads nothing.
+func neverReads(t *testing.T, b *Bus, tenant, subject string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "nats://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	fmt.Fprintf(conn, "CONNECT {\"verbose\":false,\"auth_token\":%q}\r\nSUB %s 1\r\nPING\r\n", tenant, subject)
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		if lines.Text() == "PONG" {
+			return
+		}
+	}
+	t.Fatal("the server does not answer")
+}
+
+// unread returns how many bytes wait for the clients of a tenant.
+func unread(t *testing.T, b *Bus, tenant string) (sum, clients int) {
+	t.Helper()
+	connz, err := b.embedded.Connz(&server.ConnzOptions{Username: true, Account: tenant})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range connz.Conns {
+		sum += c.Pending
+	}
+	return sum, len(connz.Conns)
+}
+
+// TestUnreadIsBounded: once more waits for clients than all together may leave unread, those who read nothing are
+// disconnected, and no others; and their tenant comes back only when what waits for them is gone.
+func TestUnreadIsBounded(t *testing.T) {
+	said := &testkit.Buffer{}
+	b := openTenants(t, said, "a", "b")
+	publisher, other := asTenant(t, b, "a"), asTenant(t, b, "b")
+	for range 8 {
+		neverReads(t, b, "a", "unread")
+	}
+	w := &pendingWatch{bus: b}
+	w.look()
+	body := make([]byte, 256<<10)
+	for sum := 0; sum <= guestsPendingMax; sum, _ = unread(t, b, "a") {
+		w.look()
+		if err := publisher.Publish("unread", body); err != nil {
+			t.Fatal(err)
+		}
+		if err := publisher.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(said.String(), "disconnected") {
+		t.Fatalf("clients were disconnected below the bound: %s", said)
+	}
+	w.look()
+	if sum, clients := unread(t, b, "a"); sum > guestsPendingMax/2 || clients == 9 || clients == 0 {
+		t.Errorf("%d bytes wait for %d clients; want at most %d, for some of 9", sum, clients, guestsPendingMax/2)
+	}
+	if !strings.Contains(said.String(), "do not read what is sent to them") || !strings.Contains(said.String(), "tenant=a") {
+		t.Errorf("the log says %s", said)
+	}
+	if err := errors.Join(publisher.Flush(), other.Flush()); err != nil {
+		t.Errorf("a client that reads was disconnected: %v", err)
+	}
+	if nc, err := nats.Connect(b.url, nats.Token("a")); err == nil {
+		nc.Close()
+		t.Error("the tenant came back while its memory is held")
+	}
+	asTenant(t, b, "b")
+	b.doorman.mu.Lock()
+	b.doorman.expelled["a"] = time.Now()
+	b.doorman.mu.Unlock()
+	asTenant(t, b, "a")
+}
