@@ -34,7 +34,7 @@ func NewFront(logger *slog.Logger) *Front {
 // level debug, because a caller can cause any number of them.
 func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           atOnce{h},
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytesMax,
 		DisableGeneralOptionsHandler: true, // it would answer before the host is checked

@@ -65,7 +65,7 @@ func ownPath(next string) string {
 	if err != nil || len(next) > nextBytesMax || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||
 		!strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, `\`) ||
 		strings.ContainsFunc(next, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
-		!isForPages(u.Path) || u.Path == "/live" || u.Path == signOutPath || strings.HasPrefix(u.Path, signInPath) {
+		isOfAPI(u.Path) || isProbe(u.Path) || u.Path == "/metrics" || u.Path == "/live" || u.Path == signOutPath || strings.HasPrefix(u.Path, signInPath) {
 		return "/"
 	}
 	return next
