@@ -75,9 +75,10 @@ type gateway struct {
 	// sends bounds every reply in time, those of the pages included.
 	sends sends
 	// issuer is that of the rights in force.
-	issuer oidc.Current
-	now    func() time.Time // the clock of sessions
-	pages  http.Handler     // of the options; nil: there are none
+	issuer      oidc.Current
+	issuerLines rarely           // of the log, about it
+	now         func() time.Time // the clock of sessions
+	pages       http.Handler     // of the options; nil: there are none
 }
 
 // New returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options. The

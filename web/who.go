@@ -51,7 +51,8 @@ func (w *gateway) whoseToken(ctx context.Context, token string) (access.Who, *id
 	}
 	person, err := issuer.Verify(ctx, token)
 	if err != nil {
-		return access.Who{Refusal: "the token is not accepted: " + err.Error()}, nil
+		w.logIssuer("a token was not verified", err)
+		return access.Who{Refusal: "the token is not accepted: " + oidc.PublicText(err)}, nil
 	}
 	return table.WhosePerson(person.Name, person.Groups), identityOf(table, person)
 }
