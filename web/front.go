@@ -38,6 +38,7 @@ func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytesMax,
 		DisableGeneralOptionsHandler: true, // it would answer before the host is checked
+		ConnContext:                  withShown,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }

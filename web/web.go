@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/certs"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/oidc"
 	"github.com/carillon-io/carillon/scheduler"
@@ -41,6 +42,9 @@ type Options struct {
 	Metrics http.Handler
 	// Access are the rights of callers. Nil permits everything to every caller.
 	Access *access.Keeper
+	// Certificates verify what clients over TLS show, if the listener asks them for a certificate. Nil: nobody is known by
+	// a certificate.
+	Certificates *certs.Keeper
 	// SessionKey returns the key under which the sessions of the pages are sealed, the same on all nodes of a cluster. It
 	// is called for each request with a session, and does not block. Nil, or no rights: nobody signs in.
 	SessionKey func() ([]byte, error)
