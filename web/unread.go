@@ -10,6 +10,10 @@ import (
 // it costs less than the next connection of a caller who asks again.
 const bodyLeftBytes = 64 << 10
 
+// leftMax is for how long what still comes of a body is read and thrown away after the reply. A connection that is closed
+// while bytes come is reset, and the caller may then not get the reply.
+const leftMax = 500 * time.Millisecond
+
 // atOnce sends a refusal of its handler without waiting for the body of the request, and then ends the connection. The
 // server of net/http would first read the rest of a body, to keep the connection: a caller without
 // rights would hold a goroutine and a connection by sending slowly, and get no answer meanwhile.
@@ -24,8 +28,9 @@ func (h atOnce) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	u := &unread{ResponseWriter: rw, body: req.Body, isLarge: req.ContentLength < 0 || req.ContentLength >= bodyLeftBytes}
 	req.Body = u
 	h.Handler.ServeHTTP((*unreadReply)(u), req)
+	req.Body = u.body // the server looks there for what is left of it
 	if u.isLeft {
-		_ = http.NewResponseController(rw).SetReadDeadline(time.Now()) // nothing more is read; an error means that it is no connection
+		_ = http.NewResponseController(rw).SetReadDeadline(time.Now().Add(leftMax)) // an error means that it is no connection
 	}
 }
 

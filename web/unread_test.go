@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,7 +37,6 @@ func rights(t *testing.T) *access.Keeper {
 func TestRightsBeforeTheBody(t *testing.T) {
 	k := rights(t)
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{Access: k}, 0)
-	const patience = readTimeout / 2 // sooner than the server gives up reading
 	w := startWeb(t, Options{Executor: s.Executor, Access: k, Metrics: http.NotFoundHandler()}, nil)
 	type line struct{ method, path string }
 	lines := []line{{"POST", "/api/v1//"}, {"POST", "/api/v1/nothing"}, {"PATCH", "/api/v1/jobs"}, {"GET", "/metrics"}}
@@ -44,6 +45,7 @@ func TestRightsBeforeTheBody(t *testing.T) {
 			lines = append(lines, line{r.method, w.pathOf(r)})
 		}
 	}
+	var asking sync.WaitGroup
 	for _, c := range lines {
 		for who, want := range map[string]int{"": 401, "Authorization: Bearer no\r\n": 401, "Authorization: Bearer ci\r\n": 403} {
 			if want == 403 && (c.method == "GET" && c.path != "/metrics" || c.method == "PATCH" || c.path == lines[0].path || c.path == lines[1].path) {
@@ -51,27 +53,38 @@ func TestRightsBeforeTheBody(t *testing.T) {
 			}
 			for _, body := range []string{"Content-Length: 300\r\n\r\n{", "Content-Length: 300000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\nff\r\n{"} {
 				conn := w.dial(t)
-				if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%s%s", c.method, c.path, who, body); err != nil {
-					t.Fatal(err)
-				}
-				in := bufio.NewReader(conn)
-				res, err := http.ReadResponse(in, nil)
-				if err != nil {
-					t.Fatalf("%s %s with %q and %q: %v", c.method, c.path, who, body, err)
-				}
-				if _, err = io.Copy(io.Discard, res.Body); err == nil {
-					_, err = in.ReadByte()
-				}
-				res.Body.Close()
-				if res.StatusCode != want || err != io.EOF {
-					t.Errorf("%s %s with %q and %q: %d, %v; want %d and the end", c.method, c.path, who, body, res.StatusCode, err, want)
-				}
+				asking.Go(func() {
+					if status, err := refusedAtOnce(conn, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%s%s", c.method, c.path, who, body)); status != want || err != nil {
+						t.Errorf("%s %s with %q and %q: %d, %v; want %d and the end", c.method, c.path, who, body, status, err, want)
+					}
+				})
 			}
 		}
 	}
+	asking.Wait()
+}
+
+// refusedAtOnce sends a part of a request, and returns the status of the answer. It is an error if the server waits for the
+// rest, or does not end the connection.
+func refusedAtOnce(conn net.Conn, text string) (status int, err error) {
+	if err := conn.SetDeadline(time.Now().Add(readTimeout / 2)); err != nil { // sooner than the server gives up reading
+		return 0, err
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		return 0, err
+	}
+	in := bufio.NewReader(conn)
+	res, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if _, err = io.Copy(io.Discard, res.Body); err == nil {
+		if _, err = in.ReadByte(); err == io.EOF {
+			err = nil
+		}
+	}
+	return res.StatusCode, err
 }
 
 // TestRefusedConnectionsGoOn: a caller whose whole request has come keeps the connection, whatever the answer is.
