@@ -79,12 +79,13 @@ func (t *Table) readTenants(n *yaml.Node) error {
 
 func (t *Table) readPrincipal(n *yaml.Node) error {
 	p := &Principal{roles: make(map[string]Role), line: n.Line}
-	var hash, group string
+	var hash, group, cert string
 	err := readMapping(n, "a principal",
 		key{name: "name", read: text(&p.Name, "the name of a principal")},
 		key{name: "token_sha256", read: text(&hash, "token_sha256")},
 		key{name: "nkey", read: text(&p.NKey, "nkey")},
 		key{name: "oidc_group", read: text(&group, "oidc_group")},
+		key{name: "cert", read: text(&cert, "cert")},
 		key{name: "grants", read: func(n *yaml.Node) error {
 			return eachItem(n, "grants", func(n *yaml.Node) error { return t.readGrant(n, p) })
 		}})
@@ -95,6 +96,9 @@ func (t *Table) readPrincipal(n *yaml.Node) error {
 		return wrong(n, "%v", err)
 	}
 	if err := t.add(n, p, hash); err != nil {
+		return err
+	}
+	if err := t.addCert(n, p, cert); err != nil {
 		return err
 	}
 	return t.addGroup(n, p, group)

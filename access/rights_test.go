@@ -146,10 +146,10 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestOtherMeans: a principal is known by its key and by the names in its certificate, in their order.
+// TestOtherMeans: a principal is known by its key.
 func TestOtherMeans(t *testing.T) {
 	public, _ := userKey(t)
-	table, err := Parse([]byte("principals: [{name: build.example.com}, {name: ci, nkey: " + public + "}]"))
+	table, err := Parse([]byte("principals: [{name: ci, nkey: " + public + "}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +158,5 @@ func TestOtherMeans(t *testing.T) {
 	}
 	if w := table.WhoHas("any", "U"+public[1:55]+"A"); w.Principal != nil {
 		t.Errorf("another key is that of %q", w.By())
-	}
-	if w := table.WhoseCertificate([]string{"other", "build.example.com", "ci"}); w.By() != "cert:build.example.com" {
-		t.Errorf("the certificate is that of %q", w.By())
-	}
-	if w := table.WhoseCertificate(nil); w.Principal != nil || w.By() != "" {
-		t.Errorf("no certificate is that of %q", w.By())
 	}
 }

@@ -12,6 +12,7 @@ type Table struct {
 	byName  map[string]*Principal
 	byToken map[[sha256.Size]byte]*Principal
 	byNKey  map[string]*Principal
+	byCert  map[string]*Principal   // by a name of the SAN
 	byGroup map[string][]*Principal // of the issuer
 	oidc    OIDC
 }
@@ -20,7 +21,7 @@ func newTable() *Table {
 	return &Table{
 		tenants: map[string]*Tenant{tenantDefault: {}}, byName: make(map[string]*Principal),
 		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal),
-		byGroup: make(map[string][]*Principal),
+		byCert: make(map[string]*Principal), byGroup: make(map[string][]*Principal),
 	}
 }
 
@@ -53,17 +54,6 @@ func (t *Table) WhoHas(token, nkey string) Who {
 		return t.WhoseNKey(nkey)
 	}
 	return t.WhoseToken(token)
-}
-
-// WhoseCertificate returns the caller whose client certificate has some names, which the way in has verified: the
-// principal with the first of them that one has; the zero value if none has.
-func (t *Table) WhoseCertificate(names []string) Who {
-	for _, name := range names {
-		if p := t.byName[name]; p != nil {
-			return whoIs(p, "cert")
-		}
-	}
-	return Who{}
 }
 
 func whoIs(p *Principal, means string) Who {

@@ -87,13 +87,54 @@ func verifyPeer(chain []*x509.Certificate, roots *x509.CertPool, at time.Time) e
 	return nil
 }
 
-// Verified returns the certificate of the client of a connection if it was verified, such as that of
-// [net/http.Request.TLS]; nil if there is none, or no TLS.
-func Verified(state *tls.ConnectionState) *x509.Certificate {
-	if state == nil || len(state.VerifiedChains) == 0 || len(state.VerifiedChains[0]) == 0 {
-		return nil
+// Client returns the certificate that the client of a connection has shown, such as that of [net/http.Request.TLS], if it is
+// from one of the authorities that were read last, valid at an instant, and for clients; nil if it has shown none, or if no
+// authorities are among the files. It is for a listener with [tls.RequestClientCert], whose handshake does not judge what is
+// shown, so that a client learns by an answer what is wrong. The error is a [ClientError].
+func (k *Keeper) Client(state *tls.ConnectionState, at time.Time) (*x509.Certificate, error) {
+	if k == nil || state == nil || len(state.PeerCertificates) == 0 {
+		return nil, nil
 	}
-	return state.VerifiedChains[0][0]
+	roots := k.now.Load().roots
+	if roots == nil {
+		return nil, nil
+	}
+	shown := state.PeerCertificates[0]
+	between := x509.NewCertPool()
+	for _, c := range state.PeerCertificates[1:] {
+		between.AddCert(c)
+	}
+	_, err := shown.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	if err != nil {
+		return nil, clientError(shown, at, err)
+	}
+	return shown, nil
+}
+
+// ClientError says to a client why its certificate is not accepted, and nothing of the authorities.
+type ClientError string
+
+// Error implements error.
+func (e ClientError) Error() string { return string(e) }
+
+// ErrExpired is the [ClientError] of a certificate that has ended.
+const ErrExpired = ClientError("it has expired")
+
+// clientError returns the reason for a failed verification.
+func clientError(shown *x509.Certificate, at time.Time, err error) ClientError {
+	invalid, _ := errors.AsType[x509.CertificateInvalidError](err)
+	_, isForeign := errors.AsType[x509.UnknownAuthorityError](err)
+	switch {
+	case at.After(shown.NotAfter):
+		return ErrExpired
+	case at.Before(shown.NotBefore):
+		return "it is not valid yet"
+	case isForeign:
+		return "it is from no authority that this server trusts for clients"
+	case invalid.Reason == x509.IncompatibleUsage:
+		return "it is not for the authentication of clients"
+	}
+	return "it cannot be verified with the authorities that this server trusts for clients"
 }
 
 // Names returns the names that a certificate is issued for: its DNS names, e-mail addresses and URIs, in that order.

@@ -73,17 +73,21 @@ func TestServer(t *testing.T) {
 		refuse string
 		names  []string
 	}{
-		{"none", tls.VerifyClientCertIfGiven, certstest.Trust(t, k.authority, nil), "", nil},
-		{"alice", tls.VerifyClientCertIfGiven, certstest.Trust(t, k.authority, &alice), "", []string{"alice"}},
+		{"none", tls.RequestClientCert, certstest.Trust(t, k.authority, nil), "", nil},
+		{"alice", tls.RequestClientCert, certstest.Trust(t, k.authority, &alice), "", []string{"alice"}},
 		{"none where one is required", tls.RequireAndVerifyClientCert, certstest.Trust(t, k.authority, nil), "didn't provide a certificate", nil},
 		{"alice where one is required", tls.RequireAndVerifyClientCert, certstest.Trust(t, k.authority, &alice), "", []string{"alice"}},
-		{"foreign", tls.VerifyClientCertIfGiven, withForeign, "unknown authority", nil},
-		{"expired", tls.VerifyClientCertIfGiven, certstest.Trust(t, k.authority, &expired), "expired", nil},
-		{"of a server", tls.VerifyClientCertIfGiven, certstest.Trust(t, k.authority, &server), "incompatible key usage", nil},
-		{"TLS 1.1", tls.VerifyClientCertIfGiven, old, "unsupported versions", nil},
+		{"foreign", tls.RequestClientCert, withForeign, "from no authority", nil},
+		{"expired", tls.RequestClientCert, certstest.Trust(t, k.authority, &expired), "it has expired", nil},
+		{"of a server", tls.RequestClientCert, certstest.Trust(t, k.authority, &server), "not for the authentication of clients", nil},
+		{"TLS 1.1", tls.RequestClientCert, old, "unsupported versions", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state, err, ofClient := shake(t, k.Server(c.auth), c.client)
+			shown, wrong := k.Client(&state, time.Now())
+			if err == nil && wrong != nil {
+				err = wrong
+			}
 			if c.refuse != "" {
 				testkit.Refuses(t, err, c.refuse)
 				return
@@ -91,7 +95,7 @@ func TestServer(t *testing.T) {
 			if err != nil || ofClient != nil {
 				t.Fatalf("%v, %v", err, ofClient)
 			}
-			if names := certs.Names(certs.Verified(&state)); !slices.Equal(names, c.names) {
+			if names := certs.Names(shown); !slices.Equal(names, c.names) {
 				t.Errorf("the client is %q; want %q", names, c.names)
 			}
 		})
@@ -99,7 +103,7 @@ func TestServer(t *testing.T) {
 	if _, _, err := shake(t, k.Server(tls.NoClientCert), certstest.Trust(t, foreign, nil)); err == nil {
 		t.Error("a client trusts a foreign server")
 	}
-	if certs.Verified(nil) != nil || certs.Names(nil) != nil {
+	if c, err := k.Client(nil, time.Now()); c != nil || err != nil || certs.Names(nil) != nil {
 		t.Error("without TLS there is a certificate")
 	}
 }

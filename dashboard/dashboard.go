@@ -88,39 +88,6 @@ func (d *Dashboard) Close() error {
 	return nil
 }
 
-// pages has the function of each page, by path. The function must not change anything: it is called for GET, and once
-// a second by streams. A path is also the key of the navigation, and the address that a stream names.
-var pages = map[string]func(*visit) view{
-	"/":           (*visit).overview,
-	"/jobs":       (*visit).jobs,
-	"/job":        (*visit).job,
-	"/job/edit":   (*visit).edit,
-	"/new":        (*visit).register,
-	"/runs":       (*visit).runs,
-	"/run":        (*visit).run,
-	"/audit":      (*visit).audit,
-	"/playground": (*visit).playground,
-	signInPath:    (*visit).signIn,
-}
-
-// livePages are the pages that have a stream; no other page gets one.
-var livePages = map[string]bool{"/": true, "/jobs": true, "/job": true, "/runs": true, "/run": true}
-
-// actions has the function of each action, by path. An action returns the address to which the browser is redirected,
-// or, after an error, the page that shows the error. The redirect after a success makes a reload of the browser
-// repeat the page and not the action.
-var actions = map[string]func(*visit) (to string, v view){
-	"/job/pause":   (*visit).pause,
-	"/job/resume":  (*visit).resume,
-	"/job/trigger": (*visit).trigger,
-	"/job/delete":  (*visit).remove,
-	"/job/edit":    (*visit).update,
-	"/new":         (*visit).create,
-	"/run/retry":   (*visit).retryRun,
-	"/run/cancel":  (*visit).cancelRun,
-	"/runs/retry":  (*visit).retryRuns,
-}
-
 // ServeHTTP implements [http.Handler]. Requests from other sites are refused by the server before they reach it. A
 // page and its action may share a path, so that a form that is refused keeps its address.
 func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
@@ -131,34 +98,37 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 	isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
 	// A path that has only an action is not a page: its GET is a wrong method.
-	page, act := pages[req.URL.Path], actions[req.URL.Path]
+	page, isPage := pages[req.URL.Path]
+	act, isAction := actions[req.URL.Path]
 	switch {
 	case req.URL.Path == livePath && req.Method == http.MethodGet:
 		d.serveLive(rw, req)
-	case page != nil && isRead:
+	case isPage && isRead:
 		v := d.visit(req)
 		v.send(rw, v.open(page))
-	case act != nil && req.Method == http.MethodPost:
+	case isAction && req.Method == http.MethodPost:
 		d.serveAction(rw, req, act)
-	case page != nil || act != nil || req.URL.Path == livePath:
+	case isPage || isAction || req.URL.Path == livePath:
 		d.serveLost(rw, req, http.StatusMethodNotAllowed)
 	default:
 		d.serveLost(rw, req, http.StatusNotFound)
 	}
 }
 
-// serveAction carries out the action of a form. The redirect has the status 303, so that the browser asks for the
-// next page with GET.
-func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act func(*visit) (string, view)) {
+// serveAction carries out the action of a form, if the reader may: what they may not do is refused before the form is
+// read, and before anything is looked for. The redirect has the status 303, so that the browser asks for the next page with
+// GET.
+func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act action) {
 	v := d.visit(req)
-	if v.err == nil {
-		v.err = v.readForm(rw)
+	err := v.permits(act.needs)
+	if err == nil {
+		err = v.readForm(rw)
 	}
-	if v.err != nil {
-		v.send(rw, failed(v.err))
+	if err != nil {
+		v.send(rw, failed(err))
 		return
 	}
-	to, page := act(v)
+	to, page := act.do(v)
 	if to == "" {
 		v.send(rw, page)
 		return

@@ -56,11 +56,11 @@ type stream struct {
 	// req is the request of the stream; page is the address that it names. The context of req ends with the stream.
 	req  *http.Request
 	page *url.URL
-	// make is the function of the page, the same that answers its GET.
-	make func(*visit) view
-	out  http.ResponseWriter
-	conn *http.ResponseController
-	sent map[string]string // the last text of each fragment, by its id
+	// shown is the page, the same that answers its GET.
+	shown page
+	out   http.ResponseWriter
+	conn  *http.ResponseController
+	sent  map[string]string // the last text of each fragment, by its id
 	// spoke is when the stream last wrote, for the heartbeat.
 	spoke time.Time
 }
@@ -70,14 +70,14 @@ type stream struct {
 // host is refused, and only the table of pages is looked into. Pages that are not live have no stream.
 func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 	to, err := url.Parse(req.URL.Query().Get("page"))
-	if err != nil || to.Host != "" || !livePages[to.Path] {
+	if err != nil || to.Host != "" || !pages[to.Path].isLive {
 		d.serveLost(rw, req, http.StatusNotFound)
 		return
 	}
 	ctx, end := context.WithCancel(req.Context())
 	defer end()
 	s := &stream{
-		dashboard: d, req: req.WithContext(ctx), page: to, make: pages[to.Path], out: rw, conn: http.NewResponseController(rw),
+		dashboard: d, req: req.WithContext(ctx), page: to, shown: pages[to.Path], out: rw, conn: http.NewResponseController(rw),
 		sent: make(map[string]string), spoke: time.Now(),
 	}
 	// The page is read once before the stream has a place, so that a reader who may not read it takes none; and the place
@@ -168,7 +168,7 @@ func (s *stream) tell(changed []fragment) error {
 // such as "3 s ago" changes without any data.
 func (s *stream) changes() ([]fragment, error) {
 	v := s.dashboard.visitTo(s.req, s.page)
-	p := v.open(s.make)
+	p := v.open(s.shown)
 	// A page with an error is not sent: the browser keeps the last good state.
 	if p.err != nil {
 		return nil, s.gone(p.err)

@@ -63,7 +63,7 @@ func TestUnchangedIsNotSent(t *testing.T) {
 	defer func() { _ = d.Close() }()
 	s := &stream{
 		dashboard: d, req: httptest.NewRequestWithContext(t.Context(), "GET", "/live?page=%2Fjobs", nil),
-		page: &url.URL{Path: "/jobs"}, make: pages["/jobs"], sent: make(map[string]string),
+		page: &url.URL{Path: "/jobs"}, shown: pages["/jobs"], sent: make(map[string]string),
 	}
 	first, err := s.changes()
 	if err != nil || len(first) == 0 {

@@ -29,13 +29,15 @@ func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status 
 
 // allowed returns the methods of a path, as a list in words.
 func allowed(path string) string {
+	_, isPage := pages[path]
+	_, isAction := actions[path]
 	switch {
 	case path == livePath:
 		return "GET"
 	// A path is a page, an action or both; a page can be asked for its head as well.
-	case actions[path] == nil:
+	case !isAction:
 		return "GET, HEAD"
-	case pages[path] == nil:
+	case !isPage:
 		return "POST"
 	}
 	return "GET, HEAD, POST"

@@ -14,6 +14,8 @@ import (
 type Rights interface {
 	// Reader returns the name of who reads a page, "" for nobody; whether they can sign out; and what they may do.
 	Reader(ctx context.Context) (name string, signedIn bool, may func(verb, tenant string) bool)
+	// Authorize returns a [*client.Error] if who reads a page may not use a verb in a tenant.
+	Authorize(ctx context.Context, verb, tenant string) error
 	// Tenants returns the tenants that the reader may see, sorted; all says that they may see others too.
 	Tenants(ctx context.Context) (names []string, all bool)
 	// PartyOf returns the tenant by which the places of streams are shared, which is the same for all that are not listed.
@@ -92,14 +94,4 @@ func isPlain(req *http.Request) bool {
 		host = strings.Trim(req.Host, "[]")
 	}
 	return host != "localhost" && host != "127.0.0.1" && host != "::1"
-}
-
-// forbidden returns the page of a reader who may not use a verb, which would otherwise fill in a form in vain; nil if
-// they may.
-func (v *visit) forbidden(verb string) *view {
-	if v.reader.may(verb, v.tenant) {
-		return nil
-	}
-	p := failed(refusal(client.CodeForbidden, http.StatusForbidden, "%s may not use %s in the tenant %s", v.reader.Name, verb, v.tenant))
-	return &p
 }

@@ -93,14 +93,6 @@ func cleaned(values url.Values) url.Values {
 	return values
 }
 
-// open returns a page, or the page with the reason why it cannot be visited.
-func (v *visit) open(page func(*visit) view) view {
-	if v.err != nil {
-		return failed(v.err)
-	}
-	return page(v)
-}
-
 // link returns the address of a page for this tenant. pairs are query parameters: names and values in
 // turn; those with the value "" are left out.
 func (v *visit) link(path string, pairs ...string) string { return link(v.tenant, path, pairs...) }

@@ -1,8 +1,6 @@
 package oidc
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -55,7 +53,7 @@ func (c claims) time(name string) (t time.Time, found bool, err error) {
 	}
 	var seconds float64
 	if json.Unmarshal(value, &seconds) != nil || math.Abs(seconds) > secondsMax {
-		return t, true, fmt.Errorf("its claim %s is no instant in seconds", name)
+		return t, true, refused("its claim %s is no instant in seconds", name)
 	}
 	return time.Unix(int64(seconds), 0), true, nil
 }
@@ -71,18 +69,20 @@ const skew = 30 * time.Second
 func (c claims) check(o *access.OIDC, now time.Time) (until time.Time, err error) {
 	switch {
 	case c.text("iss") != o.Issuer:
-		return until, errors.New("it names another issuer")
+		return until, Refusal("it names another issuer")
 	case !slices.Contains(c.texts("aud"), o.ClientID):
-		return until, errors.New("it is for another audience; want the client_id of this server in aud")
+		return until, Refusal("it is for another audience; want the client_id of this server in aud")
+	case len(c.texts("aud")) > 1 && c.text("azp") != o.ClientID:
+		return until, Refusal("it is for several audiences, and made for another one of them; want the client_id of this server in azp, or alone in aud")
 	case c["events"] != nil:
-		return until, errors.New("it tells of an event, and is no identity")
+		return until, Refusal("it tells of an event, and is no identity")
 	}
 	until, found, err := c.time("exp")
 	if err == nil && !found {
-		err = errors.New("it never expires; want the claim exp")
+		err = Refusal("it never expires; want the claim exp")
 	}
 	if err == nil && !now.Before(until.Add(skew)) {
-		err = errors.New("it has expired; sign in again")
+		err = Refusal("it has expired; sign in again")
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		from, found, wrong := c.time(name)
@@ -91,7 +91,7 @@ func (c claims) check(o *access.OIDC, now time.Time) (until time.Time, err error
 		case wrong != nil:
 			err = wrong
 		case found && from.After(now.Add(skew)):
-			err = fmt.Errorf("it is not valid yet: its claim %s lies in the future", name)
+			err = refused("it is not valid yet: its claim %s lies in the future", name)
 		}
 	}
 	return until, err
@@ -110,11 +110,11 @@ func (c claims) person(o *access.OIDC) (Person, error) {
 	}
 	switch {
 	case c.text("sub") == "":
-		return p, errors.New("it has no claim sub")
+		return p, Refusal("it has no claim sub")
 	case p.Name == "" || len(p.Name) > nameBytesMax || !utf8.ValidString(p.Name) || strings.ContainsFunc(p.Name, isUnprintable):
-		return p, fmt.Errorf("its claim %s is no name of at most %d bytes; see name_claim", o.NameClaim, nameBytesMax)
+		return p, refused("its claim %s is no name of at most %d bytes; see name_claim", o.NameClaim, nameBytesMax)
 	case !verified:
-		return p, errors.New("the issuer has not verified its claim email")
+		return p, Refusal("the issuer has not verified its claim email")
 	}
 	return p, nil
 }

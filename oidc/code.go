@@ -53,14 +53,19 @@ func (i *Issuer) Departure(ctx context.Context, f Flow) (string, error) {
 	return at.Authorize + separator + q.Encode(), nil
 }
 
-// Return ends a flow: it gives the issuer the code of the return, and returns who has signed in. The error may be shown
-// to the person.
-func (i *Issuer) Return(ctx context.Context, f Flow, state, code string) (Person, error) {
-	if subtle.ConstantTimeCompare([]byte(state), []byte(f.State)) != 1 || f.State == "" {
-		return Person{}, errors.New("the sign-in was begun in another window, or too long ago; sign in again")
+// Return ends a flow: it gives the issuer the code in the query of the return, and returns who has signed in. The state is
+// looked at first: the query of another flow, or of nobody's, is [ErrOtherFlow], and nothing of it is used. The other errors
+// are a [Refusal], a [*DeniedError] and an [*UnavailableError]; see [PublicText].
+func (i *Issuer) Return(ctx context.Context, f Flow, query url.Values) (Person, error) {
+	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(f.State)) != 1 || f.State == "" {
+		return Person{}, ErrOtherFlow
 	}
+	if said := query.Get("error"); said != "" {
+		return Person{}, &DeniedError{fmt.Sprintf("%.100q, %.300q", said, query.Get("error_description"))}
+	}
+	code := query.Get("code")
 	if code == "" || len(code) > TokenBytesMax {
-		return Person{}, errors.New("the issuer has sent no code; sign in again")
+		return Person{}, Refusal("the issuer has sent no code; sign in again")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	defer cancel()
@@ -70,20 +75,28 @@ func (i *Issuer) Return(ctx context.Context, f Flow, state, code string) (Person
 	}
 	c, until, err := i.verified(ctx, token)
 	if err != nil {
-		return Person{}, fmt.Errorf("the token of the issuer is not accepted: %w", err)
+		return Person{}, notAccepted(err)
 	}
 	if subtle.ConstantTimeCompare([]byte(c.text("nonce")), []byte(f.Nonce)) != 1 {
-		return Person{}, errors.New("the token of the issuer is for another sign-in; sign in again")
+		return Person{}, Refusal("the token of the issuer is for another sign-in; sign in again")
 	}
-	if party := c.text("azp"); party != "" && party != i.config.ClientID {
-		return Person{}, errors.New("the token of the issuer was made for another client")
+	if c["azp"] != nil && c.text("azp") != i.config.ClientID {
+		return Person{}, Refusal("the token of the issuer was made for another client")
 	}
 	p, err := c.person(&i.config)
 	if err != nil {
-		return p, fmt.Errorf("the token of the issuer is not accepted: %w", err)
+		return p, notAccepted(err)
 	}
 	p.Until = until
 	return p, nil
+}
+
+// notAccepted returns the error of a token that the issuer gave for a code. One that says nothing of the token stays.
+func notAccepted(err error) error {
+	if r, ok := errors.AsType[Refusal](err); ok {
+		return "the token of the issuer is not accepted: " + r
+	}
+	return err
 }
 
 // redeem exchanges a code for the token with the identity.
@@ -128,7 +141,7 @@ func redeemed(status int, body []byte) (token string, err error) {
 	case status >= http.StatusInternalServerError:
 		return "", &UnavailableError{fmt.Errorf("it answers with the status %d", status)}
 	case answer.Error != "":
-		return "", fmt.Errorf("the issuer does not accept the code (%.100q); sign in again", answer.Error)
+		return "", &DeniedError{fmt.Sprintf("it does not accept the code: %.100q", answer.Error)}
 	case bad != nil || status != http.StatusOK || answer.Token == "":
 		return "", &UnavailableError{errors.New("its answer has no id_token")}
 	}

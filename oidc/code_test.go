@@ -44,11 +44,11 @@ func TestCodeFlow(t *testing.T) {
 	w.Person("alice", map[string]any{"groups": []string{"sre", "dev"}})
 	f := w.client.NewFlow(callback)
 	q := w.travels(f)
-	p, err := w.client.Return(t.Context(), f, q.Get("state"), q.Get("code"))
+	p, err := w.client.Return(t.Context(), f, q)
 	if err != nil || p.Name != "alice" || len(p.Groups) != 2 {
 		t.Fatalf("the person is %+v, %v", p, err)
 	}
-	if _, err := w.client.Return(t.Context(), f, q.Get("state"), q.Get("code")); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
+	if _, err := w.client.Return(t.Context(), f, q); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("a code that is used twice: %v", err)
 	}
 	other := w.client.NewFlow(callback)
@@ -58,6 +58,8 @@ func TestCodeFlow(t *testing.T) {
 	}{
 		{"another state", "another window", func(_ *Flow, q url.Values) { q.Set("state", other.State) }},
 		{"no state", "another window", func(f *Flow, q url.Values) { f.State = ""; q.Del("state") }},
+		{"a refusal of another", "another window", func(_ *Flow, q url.Values) { q.Set("state", other.State); q.Set("error", "access_denied") }},
+		{"a refusal", "access_denied", func(_ *Flow, q url.Values) { q.Set("error", "access_denied") }},
 		{"no code", "no code", func(_ *Flow, q url.Values) { q.Del("code") }},
 		{"another verifier", "invalid_grant", func(f *Flow, _ url.Values) { f.Verifier = other.Verifier }},
 		{"another nonce", "another sign-in", func(f *Flow, _ url.Values) { f.Nonce = other.Nonce }},
@@ -66,7 +68,7 @@ func TestCodeFlow(t *testing.T) {
 		f := w.client.NewFlow(callback)
 		q := w.travels(f)
 		c.change(&f, q)
-		if p, err := w.client.Return(t.Context(), f, q.Get("state"), q.Get("code")); err == nil || !strings.Contains(err.Error(), c.why) {
+		if p, err := w.client.Return(t.Context(), f, q); err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %+v, %v; want %q", c.what, p, err, c.why)
 		}
 	}
@@ -76,7 +78,7 @@ func TestCodeFlow(t *testing.T) {
 		w.Person("alice", claims)
 		f := w.client.NewFlow(callback)
 		q := w.travels(f)
-		if p, err := w.client.Return(t.Context(), f, q.Get("state"), q.Get("code")); err == nil {
+		if p, err := w.client.Return(t.Context(), f, q); err == nil {
 			t.Errorf("%s: %+v is signed in", what, p)
 		}
 	}
@@ -113,7 +115,7 @@ func TestClientSecret(t *testing.T) {
 		w.client = newIssuer(config, w.clock.read)
 		f := w.client.NewFlow(callback)
 		q := w.travels(f)
-		_, err := w.client.Return(t.Context(), f, q.Get("state"), q.Get("code"))
+		_, err := w.client.Return(t.Context(), f, q)
 		if (err == nil) != (c.why == "") || err != nil && (!strings.Contains(err.Error(), c.why) || strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s: %v", c.what, err)
 		}

@@ -18,19 +18,8 @@ const (
 	askMax = 5 * time.Second
 )
 
-// UnavailableError is the error of an issuer that does not answer as it should. The token may be good.
-type UnavailableError struct{ cause error }
-
-// Error implements error.
-func (e *UnavailableError) Error() string {
-	return "the issuer cannot be asked now: " + e.cause.Error() + "; try again later"
-}
-
-// Unwrap returns the cause.
-func (e *UnavailableError) Unwrap() error { return e.cause }
-
-// newHTTP returns the client for issuers. It has connections of its own, so that jobs cannot use them up, and follows a
-// redirect only to where a secret may be sent too.
+// newHTTP returns the client for issuers. It has connections of its own, so that jobs cannot use them up. It follows
+// a redirect of a document within the issuer's own host, and none of a request with a code or a secret.
 func newHTTP() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -38,8 +27,9 @@ func newHTTP() *http.Client {
 			TLSHandshakeTimeout: askMax, ResponseHeaderTimeout: askMax, MaxResponseHeaderBytes: headersBytesMax,
 		},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) > redirectsMax || !isSecure(req.URL.String()) {
-				return errors.New("it redirects too often, or to an address without https")
+			from := via[0]
+			if len(via) > redirectsMax || from.Method != http.MethodGet || req.URL.Scheme != from.URL.Scheme || req.URL.Host != from.URL.Host {
+				return errors.New("it redirects too often, or to another host, or a request that is not followed")
 			}
 			return nil
 		},

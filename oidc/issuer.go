@@ -2,7 +2,6 @@ package oidc
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -46,8 +45,8 @@ func (i *Issuer) read(ctx context.Context) (*addresses, []key, error) {
 	return at, keys, err
 }
 
-// Verify verifies a token, and returns who its bearer is. The error says what is wrong with it, and may be shown to the
-// bearer; an [UnavailableError] says nothing of the token. It takes five seconds at most, and waits no longer than ctx.
+// Verify verifies a token, and returns who its bearer is. A [Refusal] says what is wrong with it; an [*UnavailableError] says
+// nothing of the token. See [PublicText]. It takes five seconds at most, and waits no longer than ctx.
 func (i *Issuer) Verify(ctx context.Context, token string) (Person, error) {
 	c, until, err := i.verified(ctx, token)
 	if err != nil {
@@ -59,7 +58,7 @@ func (i *Issuer) Verify(ctx context.Context, token string) (Person, error) {
 }
 
 // errSignature is the refusal of a token that the issuer has not signed.
-var errSignature = errors.New("its signature is not that of the issuer")
+const errSignature = Refusal("its signature is not that of the issuer")
 
 // verified returns the claims of a token that is good. What a token says of itself is read before its signature is
 // verified, so that nothing is asked of the issuer for a token that could not be good; nothing of it is believed.

@@ -41,7 +41,7 @@ func (r *keyring) find(ctx context.Context, s *signed) ([]key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, errors.New("the issuer has no such key")
+	return nil, Refusal("the issuer has no such key")
 }
 
 // among returns the known keys that may have signed a token. Old ones are read again meanwhile.

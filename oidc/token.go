@@ -3,7 +3,6 @@ package oidc
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -27,7 +26,7 @@ type signed struct {
 }
 
 // errNoToken is the refusal of a text that no issuer has made.
-var errNoToken = errors.New("it is no signed JWT; want three parts in base64url with dots between, of at most 16 KiB")
+const errNoToken = Refusal("it is no signed JWT; want three parts in base64url with dots between, of at most 16 KiB")
 
 // parse takes a token apart. The result refers to no part of text that is larger than a token.
 func parse(text string) (*signed, error) {
@@ -77,13 +76,13 @@ func (s *signed) readHeader(text []byte) error {
 	}
 	switch kind := strings.ToLower(h.Type); {
 	case kind != "" && kind != "jwt" && kind != "at+jwt" && kind != "application/at+jwt":
-		return errors.New("its type is that of neither an identity nor an access token; want JWT or at+jwt")
+		return Refusal("its type is that of neither an identity nor an access token; want JWT or at+jwt")
 	case len(bytes.TrimSpace(h.Critical)) > 0:
-		return errors.New("its header has crit, which is not supported")
+		return Refusal("its header has crit, which is not supported")
 	}
 	alg, ok := algorithms[h.Algorithm]
 	if !ok {
-		return errors.New("its algorithm is not permitted; want a signature by RS256, PS256, ES256 or EdDSA, or by their forms with 384 and 512 bits")
+		return Refusal("its algorithm is not permitted; want a signature by RS256, PS256, ES256 or EdDSA, or by their forms with 384 and 512 bits")
 	}
 	s.alg, s.keyID = alg, h.KeyID
 	return nil

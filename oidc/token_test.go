@@ -71,7 +71,11 @@ func TestClaims(t *testing.T) {
 		why    string // "": it is good
 	}{
 		{"a good one", nil, ""},
-		{"several audiences", map[string]any{"aud": []string{"other", oidctest.ClientID}}, ""},
+		{"several audiences", map[string]any{"aud": []string{"other", oidctest.ClientID}, "azp": oidctest.ClientID}, ""},
+		{"several audiences, and made for nobody", map[string]any{"aud": []string{"other", oidctest.ClientID}}, "several audiences"},
+		{"several audiences, and made for another", map[string]any{"aud": []string{"other", oidctest.ClientID}, "azp": "other"}, "several audiences"},
+		{"several audiences, and made for no text", map[string]any{"aud": []string{"other", oidctest.ClientID}, "azp": []string{oidctest.ClientID}}, "several audiences"},
+		{"one audience, got by another", map[string]any{"azp": "other"}, ""},
 		{"another audience", map[string]any{"aud": "other"}, "audience"},
 		{"no audience", map[string]any{"aud": nil}, "audience"},
 		{"part of the audience", map[string]any{"aud": "carillo"}, "audience"},

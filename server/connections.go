@@ -48,7 +48,7 @@ func (s *Server) limited() net.Listener {
 	if s.certs.http == nil {
 		return l
 	}
-	c := s.certs.http.Server(tls.VerifyClientCertIfGiven)
-	c.NextProtos = []string{"http/1.1"} // see docs/adr/0033-tls.md
+	c := s.certs.http.Server(tls.RequestClientCert) // package web verifies it, and answers what is wrong with it
+	c.NextProtos = []string{"http/1.1"}             // see docs/adr/0033-tls.md
 	return tls.NewListener(l, c)
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -181,18 +182,36 @@ func TestSignInByIssuer(t *testing.T) {
 	if r := b.do("GET", strings.Replace(back, "state=", "state=x", 1), ""); r.Status != http.StatusUnauthorized {
 		t.Errorf("another state: %d", r.Status)
 	}
-	if r := b.do("GET", back, ""); r.Status != http.StatusUnauthorized {
-		t.Errorf("a return after a failed one: %d", r.Status)
+	const forged = "/sign-in/callback?error=access_denied&error_description=Call+0800+EVIL&state="
+	if r := b.do("GET", forged, ""); r.Status != http.StatusUnauthorized || r.Header.Get("Set-Cookie") != "" || !strings.Contains(r.Body, "another window") || strings.Contains(r.Body, "EVIL") {
+		t.Errorf("a forged return: %d %v %s", r.Status, r.Header, r.Body)
 	}
-	if r := b.do("GET", "/sign-in/callback?error=access_denied<script>", ""); r.Status != http.StatusUnauthorized || !strings.Contains(r.Body, "access_denied&lt;script&gt;") {
+	if r := b.do("GET", back, ""); r.Status != http.StatusSeeOther {
+		t.Errorf("the return after forged ones: %d %s", r.Status, r.Body)
+	}
+	if r := b.do("GET", back, ""); r.Status != http.StatusUnauthorized {
+		t.Errorf("a second return: %d", r.Status)
+	}
+	state := func(away string) string {
+		u, err := url.Parse(away)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Query().Get("state")
+	}(b.do("GET", "/sign-in/issuer", "").Header.Get("Location"))
+	if r := b.do("GET", forged+state, ""); r.Status != http.StatusUnauthorized || !strings.Contains(r.Body, "the issuer has not signed you in") || strings.Contains(r.Body, "EVIL") || strings.Contains(r.Body, "access_denied") {
 		t.Errorf("the issuer says no: %d %s", r.Status, r.Body)
 	}
 	l.issuer.Close()
 	down := newLobby(t)
 	down.issuer.Close()
 	begun := time.Now()
-	if r := browse(t, down.Ready().HTTP).do("GET", "/sign-in/issuer", ""); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, "the issuer cannot be asked now") || time.Since(begun) > 8*time.Second {
+	if r := browse(t, down.Ready().HTTP).do("GET", "/sign-in/issuer", ""); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, "the issuer cannot be asked now") || strings.Contains(r.Body, strings.TrimPrefix(down.issuer.URL, "http://")) || time.Since(begun) > 8*time.Second {
 		t.Errorf("an issuer that is down: %d after %s %s", r.Status, time.Since(begun), r.Body)
+	}
+	if r := browse(t, down.Ready().HTTP).do("GET", "/api/v1/status", "", "Authorization: Bearer "+down.issuer.Token(t, "a", nil)); r.Status != http.StatusUnauthorized ||
+		!strings.Contains(r.Body, "the token is not accepted: the issuer cannot be asked now; try again later") || strings.Contains(r.Body, "127.0.0.1") {
+		t.Errorf("a token of an issuer that is down: %d %s", r.Status, r.Body)
 	}
 	if r := browse(t, down.Ready().HTTP).signsIn("viewer", "/"); r.Status != http.StatusSeeOther {
 		t.Errorf("a token while the issuer is down: %d", r.Status)

@@ -28,7 +28,7 @@ func (s *Server) openFront() {
 func (s *Server) openWeb(context.Context) error {
 	node, executor := s.aboutNode(), func() *api.Executor { return s.shard.Service().Executor() }
 	s.web.Open(web.New(s.shard, web.Options{
-		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
+		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Certificates: s.certs.http, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
 			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),

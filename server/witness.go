@@ -28,7 +28,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 	shown := metrics.New(metrics.Options{
 		Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
 	})
-	mux.Handle("GET /metrics", web.GuardMetrics(shown, s.access, s.opts.Logger))
+	mux.Handle("GET /metrics", web.GuardMetrics(shown, s.access, s.certs.http, s.opts.Logger))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, "ok")
 	})

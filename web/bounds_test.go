@@ -160,7 +160,7 @@ func TestFullGates(t *testing.T) {
 // has none.
 func TestManyBodies(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 0)
-	w := &gateway{opts: Options{Logger: apitest.Quiet, Executor: s.Executor}, reads: newPlaces(1, bulkBytesMax), bulkReads: newPlaces(1, bulkBytesMax), origins: http.NewCrossOriginProtection()}
+	w := &gateway{opts: Options{Logger: apitest.Quiet, Executor: s.Executor}, reads: newPlaces(1, bulkBytesMax), bulkReads: newPlaces(1, bulkBytesMax)}
 	if err := w.reads.take("default", 1); err != nil {
 		t.Fatal(err)
 	}

@@ -34,10 +34,11 @@ func NewFront(logger *slog.Logger) *Front {
 // level debug, because a caller can cause any number of them.
 func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           atOnce{h},
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytesMax,
 		DisableGeneralOptionsHandler: true, // it would answer before the host is checked
+		ConnContext:                  withShown,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }

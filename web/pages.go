@@ -18,23 +18,12 @@ import (
 const pagesFrom = "dashboard"
 
 // withPages serves all remaining paths with the handler of Options.Pages. If that can be closed, it is closed when
-// the server is shut down. The pages get what the mux would answer as unknown; health, metrics and the API keep their
-// paths whatever the pages have. A cross-origin request that changes something is refused before it reaches a page.
+// the server is shut down. The pages get every path that is not of health, metrics and the API.
 func (w *gateway) withPages(server *http.Server) {
 	w.pages = w.opts.Pages(&Desk{web: w})
 	if c, ok := w.pages.(io.Closer); ok {
 		server.RegisterOnShutdown(func() { _ = c.Close() })
 	}
-	plain := w.plain
-	w.plain = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		if !isForPages(req.URL.Path) {
-			plain.ServeHTTP(rw, req)
-			return
-		}
-		if !w.isForeign(rw, req) && !w.serveSignIn(rw, req) {
-			w.servePage(rw, req)
-		}
-	})
 }
 
 // servePage shows a page to a reader who may see the status, and the files of pages to all.
@@ -55,37 +44,6 @@ func (w *gateway) servePage(rw http.ResponseWriter, req *http.Request) {
 
 // assetsRoot is the prefix of the files of pages, such as their style. They are the same for all.
 const assetsRoot = "/assets/"
-
-// isForPages reports whether a page may have a path. Paths of the API that do not exist must answer a program with
-// JSON, not with a page.
-func isForPages(path string) bool {
-	switch path {
-	case "/healthz", "/readyz", "/metrics", "/api":
-		return false
-	}
-	return !strings.HasPrefix(path, "/api/")
-}
-
-// isForeign refuses a request that comes from another site and could change something. It reports whether it refused.
-// The server has no credentials of its own: a browser inside a closed network would otherwise carry out what any site
-// on the Internet asks of it. Programs that are no browsers send neither of the headers that the check reads, and
-// pass; but not with a session, which only browsers have.
-func (w *gateway) isForeign(rw http.ResponseWriter, req *http.Request) bool {
-	message := "a page of another site may change nothing here; want the request from this site, or from no browser"
-	if w.origins.Check(req) == nil {
-		if isRead(req) || req.Header.Get("Origin") != "" || req.Header.Get("Sec-Fetch-Site") != "" || !hasSession(req) {
-			return false
-		}
-		message = "a change in a session needs the header Origin or Sec-Fetch-Site, as browsers send it; a program wants the header Authorization and no session"
-	}
-	w.refuse(rw, &client.Error{Code: api.CodeCrossOrigin, Status: http.StatusForbidden, Message: message})
-	return true
-}
-
-// isRead reports whether a request only reads.
-func isRead(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead
-}
 
 // Desk carries out the requests of pages, with the executor of the moment, and says who their reader is. It implements
 // [client.Local]; the gates, bounds and counters are those of all requests. It is the only way from a page to a change,

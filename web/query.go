@@ -20,9 +20,9 @@ func (c *call) takeQuery(raw string) error {
 	if raw == "" {
 		return nil
 	}
-	params, err := url.ParseQuery(raw)
+	params, err := parseQuery(raw)
 	if err != nil {
-		return apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", apierr.Clip(strings.ToValidUTF8(err.Error(), "")))
+		return err
 	}
 	// Every route has a tenant, also those whose verb ignores it.
 	known := append([]string{"tenant"}, c.route.query...)
@@ -36,6 +36,15 @@ func (c *call) takeQuery(raw string) error {
 	}
 	c.params = params
 	return nil
+}
+
+// parseQuery takes a query apart.
+func parseQuery(raw string) (url.Values, error) {
+	params, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", apierr.Clip(strings.ToValidUTF8(err.Error(), "")))
+	}
+	return params, nil
 }
 
 // errUnknownParam returns the error for a parameter that the route does not have, with the name that was most likely

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -35,6 +36,24 @@ func (d *Desk) Reader(ctx context.Context) (name string, signedIn bool, may func
 	rights, req := d.web.opts.Access, requestOf(ctx)
 	who := d.web.recognize(req)
 	return who.By(), req != nil && hasSession(req), func(verb, tenant string) bool { return rights.May(who, tenant, verb) }
+}
+
+// Authorize returns why the reader of a page may not use a verb in a tenant, as a [*client.Error]; nil if they may. The
+// status is that of the node, which every role in a tenant may read.
+func (d *Desk) Authorize(ctx context.Context, verb, tenant string) error {
+	rights, who := d.web.opts.Access, d.web.recognize(requestOf(ctx))
+	if verb == "status" {
+		return publicly(rights.AuthorizeStatus(who))
+	}
+	return publicly(rights.Authorize(who, tenant, verb))
+}
+
+// publicly returns an error as a reader gets it; nil for nil.
+func publicly(err error) error {
+	if err == nil {
+		return nil
+	}
+	return api.PublicError(err)
 }
 
 // Tenants returns the tenants in which the reader of a page has a role, and whether that is so in all of them: then the

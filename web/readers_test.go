@@ -52,7 +52,7 @@ func (s *sends) sending() int {
 func TestDeafCallers(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 4<<20)
 	var h *gateway
-	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*gateway) })
+	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(atOnce).Handler.(*gateway) })
 	w.putLarge(20)
 	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
 	testkit.Until(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
@@ -75,7 +75,7 @@ func TestDeafCallers(t *testing.T) {
 func TestDeafCallersHoldNoShutdown(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 4<<20)
 	var h *gateway
-	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*gateway) })
+	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(atOnce).Handler.(*gateway) })
 	w.putLarge(20)
 	w.deaf(4)
 	testkit.Until(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })

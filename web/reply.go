@@ -17,8 +17,7 @@ func (w *gateway) answer(rw http.ResponseWriter, req *http.Request, reply api.Re
 	if version != 0 {
 		tag := `"` + strconv.FormatUint(uint64(version), 10) + `"`
 		h.Set("ETag", tag)
-		isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
-		if isRead && isAmong(tag, req.Header.Get("If-None-Match")) {
+		if isRead(req) && isAmong(tag, req.Header.Get("If-None-Match")) {
 			rw.WriteHeader(http.StatusNotModified)
 			return
 		}

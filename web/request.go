@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
@@ -65,7 +67,6 @@ type call struct {
 	outside []outsideMember
 	// A conflict is then answered with 412 and not with 409.
 	isConditional bool // a header demands a version
-	isRead        bool // the body was read, or begun to be read
 }
 
 // outsideMember is a member of a request that is not in its body. value is JSON and comes from quoted or from digits
@@ -76,22 +77,25 @@ type outsideMember struct {
 	place string // where it is, for errors
 }
 
-// callOf converts an HTTP request into a request of a verb. Query, headers and rights are checked before the body is read,
-// so that a request that is refused anyway costs no memory. The call is returned with an error too, for what was read
-// until then.
-func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (*call, error) {
+// callOf converts a request of a caller into a request of a verb. The order is that of what a caller may learn: rights,
+// then the query and the headers, then the body, so that a request that is refused anyway costs no memory. The call is
+// returned with an error too, for what was read until then.
+func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string, who access.Who) (*call, error) {
 	c := &call{route: r, verb: api.VerbNamed(r.verb)}
 	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
-	c.Who = w.recognize(req)
+	c.Who = who
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
 	}
-	err := c.takeQuery(req.URL.RawQuery)
-	if err == nil {
-		err = c.takeHeaders(req.Header)
-	}
+	err := c.takeTenant(req)
 	if err == nil {
 		err = x.Authorize(c.verb, &c.Request)
+	}
+	if err == nil {
+		err = c.takeQuery(req.URL.RawQuery)
+	}
+	if err == nil {
+		err = c.takeHeaders(req.Header)
 	}
 	if err != nil {
 		return c, err
@@ -114,33 +118,50 @@ func (c *call) add(name string, value jsontext.Value, place string) {
 	c.outside = append(c.outside, outsideMember{name, value, place})
 }
 
-// takeHeaders reads the tenant, the asker and the conditions from the headers. A header that may be there once is
-// refused if it is there twice: proxies disagree on which value counts. The tenant in query and header may only
-// agree, because a proxy that permits by the one would otherwise be bypassed by the other.
-func (c *call) takeHeaders(h http.Header) (err error) {
-	for _, name := range [...]string{tenantHeader, api.ByHeader, keyHeader, api.StandbyHeader} {
-		if n := len(h.Values(name)); n > 1 {
-			return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
-		}
-	}
-	for _, name := range [...]string{tenantHeader, keyHeader} { // an empty Carillon-By means that the caller does not name itself
-		if values := h.Values(name); len(values) == 1 && values[0] == "" && (name == tenantHeader || c.route.hasKey) {
-			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the header out")
-		}
-	}
-	c.Tenant = tenantDefault
-	// The header was checked above: it is there once at most, and not empty.
-	if given := h.Get(tenantHeader); given != "" {
-		c.Tenant = given
-	}
-	if inQuery, ok := c.params["tenant"]; ok {
-		if h.Get(tenantHeader) != "" && c.Tenant != inQuery[0] {
-			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", apierr.Clip(inQuery[0]), apierr.Clip(c.Tenant))
-		}
-		c.Tenant = inQuery[0]
-	}
-	if err := job.ValidateTenant(c.Tenant); err != nil {
+// takeTenant reads the tenant from the header and the query. The two may only agree, because a proxy that permits by the
+// one would otherwise be bypassed by the other.
+func (c *call) takeTenant(req *http.Request) error {
+	if err := takeOnce(req.Header, tenantHeader, true); err != nil {
 		return err
+	}
+	params, err := parseQuery(req.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	given, inQuery := req.Header.Get(tenantHeader), params["tenant"]
+	if len(inQuery) > 0 {
+		if err := checkParam("tenant", inQuery); err != nil {
+			return err
+		}
+		if given != "" && given != inQuery[0] {
+			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", apierr.Clip(inQuery[0]), apierr.Clip(given))
+		}
+		given = inQuery[0]
+	}
+	c.Tenant = cmp.Or(given, tenantDefault)
+	return job.ValidateTenant(c.Tenant)
+}
+
+// takeOnce refuses a header that is there twice: proxies disagree on which value counts. needed says that it must not be
+// empty.
+func takeOnce(h http.Header, name string, needed bool) error {
+	values := h.Values(name)
+	if n := len(values); n > 1 {
+		return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
+	}
+	if needed && len(values) == 1 && values[0] == "" {
+		return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the header out")
+	}
+	return nil
+}
+
+// takeHeaders reads the asker and the conditions from the headers. An empty Carillon-By means that the caller does not
+// name itself.
+func (c *call) takeHeaders(h http.Header) error {
+	for _, name := range [...]string{api.ByHeader, keyHeader, api.StandbyHeader} {
+		if err := takeOnce(h, name, name == keyHeader && c.route.hasKey); err != nil {
+			return err
+		}
 	}
 	c.Asker = job.Actor{By: h.Get(api.ByHeader), From: "http"}
 	if err := c.Asker.Validate(); err != nil {
@@ -212,7 +233,6 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 		return nil, err
 	}
 	defer reads.free(c.Tenant, length)
-	c.isRead = true
 	// Both replace the deadlines of the server, which are those of a single request.
 	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
@@ -18,9 +19,9 @@ import (
 // some seconds; a longer pause would make callers wait for nothing, a shorter one cannot be written in seconds.
 const retryAfter = "1"
 
-// ServeHTTP answers a request. Requests of the API go to its own router, which keeps escapes within names; others go
-// to the mux of net/http. The host is checked first, because a page of another site must not even learn which paths
-// there are.
+// ServeHTTP answers a request. A path is taken as it was sent, and nothing is redirected to another spelling of it. The
+// host is checked first, because a page of another site must not even learn which paths there are; then a caller below
+// /api must be known, before anything else of the request is looked at.
 func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	if !w.knowsHost(req.Host) {
 		w.refuseHost(rw, req)
@@ -32,33 +33,68 @@ func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.refuse(rw, api.PublicError(err))
 		return
 	}
+	if !isOfAPI(req.URL.Path) {
+		w.sends.guard(http.HandlerFunc(w.servePlain), rw, req)
+		return
+	}
 	r, name, allow := theRouter.match(req.Method, req.URL.EscapedPath())
+	who := w.recognize(req)
 	switch {
+	case (r == nil || r.verb != "") && w.refuseStranger(rw, who):
 	case r != nil:
-		w.serveRoute(rw, req, r, name)
+		w.serveRoute(rw, req, r, name, who)
 	case allow != nil:
-		rw.Header().Set("Allow", strings.Join(allow, ", "))
-		w.refuse(rw, &client.Error{
-			Code: api.CodeMethodNotAllowed, Status: http.StatusMethodNotAllowed,
-			Message: fmt.Sprintf("%s is no method of this path; want %s", apierr.Clip(strings.ToValidUTF8(req.Method, "")), strings.Join(allow, ", ")),
-		})
+		w.refuseMethod(rw, req, allow)
 	default:
-		w.sends.guard(w.plain, rw, req)
+		w.unknown(rw, req)
 	}
 }
 
 // isProbe reports whether a path shows only the health of the process. A job may call it.
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
+// isOfAPI reports whether a path belongs to the API, whether it exists or not: programs get JSON there and no page.
+func isOfAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
+
+// servePlain answers what is not of the API: health, metrics and pages.
+func (w *gateway) servePlain(rw http.ResponseWriter, req *http.Request) {
+	serve, found := w.plain[req.URL.Path]
+	switch {
+	case found && isRead(req):
+		serve(rw, req)
+	case found:
+		w.refuseMethod(rw, req, []string{http.MethodGet, http.MethodHead})
+	case w.pages == nil:
+		w.unknown(rw, req)
+	case !w.isForeign(rw, req) && !w.serveSignIn(rw, req):
+		w.servePage(rw, req)
+	}
+}
+
+// refuseMethod answers a request with a method that its path does not have.
+func (w *gateway) refuseMethod(rw http.ResponseWriter, req *http.Request, allow []string) {
+	rw.Header().Set("Allow", strings.Join(allow, ", "))
+	w.refuse(rw, &client.Error{
+		Code: api.CodeMethodNotAllowed, Status: http.StatusMethodNotAllowed,
+		Message: fmt.Sprintf("%s is no method of this path; want %s", apierr.Clip(strings.ToValidUTF8(req.Method, "")), strings.Join(allow, ", ")),
+	})
+}
+
+// refuseStranger refuses a request whose sender is unknown, and reports whether it did. Which verb and which tenant are
+// meant makes no difference to such a caller.
+func (w *gateway) refuseStranger(rw http.ResponseWriter, who access.Who) (refused bool) {
+	return w.opts.Access != nil && who.Principal == nil && w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who))
+}
+
 // serveRoute answers a request of the API. The room of the reply is held until it is written, which sends bounds in
 // time. The check of the origin comes before the executor is entered, so a flood from a browser takes no place of a
 // request.
-func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
+func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string, who access.Who) {
 	if w.isForeign(rw, req) {
 		return
 	}
 	if r.verb == "" || r.verb == "status" {
-		w.serveLocal(rw, req, r)
+		w.serveLocal(rw, req, r, who)
 		return
 	}
 	x := w.executor()
@@ -66,7 +102,7 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 		w.refuse(rw, api.PublicError(errNoService()))
 		return
 	}
-	reply, refusal := w.serveVerb(rw, req, x, r, name)
+	reply, refusal := w.serveVerb(rw, req, x, r, name, who)
 	if refusal != nil {
 		w.refuse(rw, refusal)
 		return
@@ -83,14 +119,18 @@ func errNoService() error {
 
 // serveLocal answers what the node knows by itself, even without a service. The status is most wanted when the node
 // does not carry out requests, so it must not need an executor.
-func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
+func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route, who access.Who) {
+	if r.verb == "status" && w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who)) {
+		return
+	}
 	c := call{route: r}
 	if err := c.takeQuery(req.URL.RawQuery); err != nil {
 		w.refuse(rw, api.PublicError(err))
 		return
 	}
 	if r.verb == "status" {
-		w.status(rw, req)
+		w.opts.Look()
+		w.write(rw, http.StatusOK, w.info())
 		return
 	}
 	body, err := openAPIDocument()
@@ -127,36 +167,18 @@ func (w *gateway) executor() *api.Executor {
 // serveVerb carries out a request like one that came over NATS, and returns the reply to be sent. Its context does
 // not end with the connection: a caller that goes away after its request has arrived has asked for the change all the
 // same.
-func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (api.Reply, *client.Error) {
+func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string, who access.Who) (api.Reply, *client.Error) {
 	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
 	var got call
 	reply, refusal := x.OverHTTP(context.Background(), api.VerbNamed(r.verb), req.Header.Get, func() (api.Request, error) {
-		c, err := w.callOf(rw, req, x, r, name)
+		c, err := w.callOf(rw, req, x, r, name, who)
 		got = *c
 		return c.Request, err
 	})
 	if got.MayLag && r.method == http.MethodGet {
 		x.StateLag(rw.Header())
 	}
-	if refusal != nil && !got.isRead {
-		leaveBody(rw, req)
-	}
 	return reply, w.refusalOf(refusal, got.isConditional)
-}
-
-// bodyLeftBytes is the size from which the body of a refused request is not read. A smaller one has mostly arrived, and
-// reading it costs less than a new connection.
-const bodyLeftBytes = 64 << 10
-
-// leaveBody lets a refusal be sent without reading the body of the request first, and closes the connection after it. The
-// server would otherwise read a part of the body, to keep the connection.
-func leaveBody(rw http.ResponseWriter, req *http.Request) {
-	if req.ContentLength >= 0 && req.ContentLength < bodyLeftBytes {
-		return
-	}
-	if http.NewResponseController(rw).EnableFullDuplex() == nil { // otherwise it is no connection
-		rw.Header().Set("Connection", "close")
-	}
 }
 
 // refusalOf returns a refusal as HTTP has it: a failed condition of a header has a status of its own, and a refusal of

@@ -65,7 +65,7 @@ func ownPath(next string) string {
 	if err != nil || len(next) > nextBytesMax || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||
 		!strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, `\`) ||
 		strings.ContainsFunc(next, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
-		!isForPages(u.Path) || u.Path == "/live" || u.Path == signOutPath || strings.HasPrefix(u.Path, signInPath) {
+		isOfAPI(u.Path) || isProbe(u.Path) || u.Path == "/metrics" || u.Path == "/live" || u.Path == signOutPath || strings.HasPrefix(u.Path, signInPath) {
 		return "/"
 	}
 	return next
@@ -163,12 +163,15 @@ type departed struct {
 	Next string    `json:"next"`
 }
 
+// noIssuer is the answer of a server whose file of rights names no issuer.
+const noIssuer = "the file of rights names no issuer; sign in by a token"
+
 // leave sends the browser to the issuer.
 func (w *gateway) leave(rw http.ResponseWriter, req *http.Request) {
 	next := ownPath(req.URL.Query().Get("next"))
 	issuer := w.issuer.Of(w.opts.Access.Table().OIDC())
 	if issuer == nil {
-		w.showSignIn(rw, req, next, api.PublicError(apierr.Errorf(apierr.NotFound, "", "the file of rights names no issuer; sign in by a token")))
+		w.showSignIn(rw, req, next, api.PublicError(apierr.Errorf(apierr.NotFound, "", noIssuer)))
 		return
 	}
 	flow := issuer.NewFlow(callbackURL(req))
@@ -184,18 +187,23 @@ func (w *gateway) leave(rw http.ResponseWriter, req *http.Request) {
 	redirect(rw, req, to)
 }
 
-// comeBack ends what leave began: the issuer has sent the browser back.
+// comeBack ends what leave began: the issuer has sent the browser back. Whoever makes a link can lead a browser here too,
+// so nothing of the query is shown.
 func (w *gateway) comeBack(rw http.ResponseWriter, req *http.Request) {
 	var d departed
 	w.openCookie(req, flowCookie, &d) // without it, the state is wrong
-	dropCookie(rw, flowCookie)
-	next, q, table := ownPath(d.Next), req.URL.Query(), w.opts.Access.Table()
+	next, table := ownPath(d.Next), w.opts.Access.Table()
 	issuer := w.issuer.Of(table.OIDC())
-	if issuer == nil || q.Get("error") != "" {
-		w.showSignIn(rw, req, next, unknown("the issuer has not signed you in: "+apierr.Clip(strings.ToValidUTF8(q.Get("error"), ""))))
+	if issuer == nil {
+		w.showSignIn(rw, req, "/", unknown(noIssuer))
 		return
 	}
-	person, err := issuer.Return(context.WithoutCancel(req.Context()), d.Flow, q.Get("state"), q.Get("code"))
+	person, err := issuer.Return(context.WithoutCancel(req.Context()), d.Flow, req.URL.Query())
+	if errors.Is(err, oidc.ErrOtherFlow) { // anybody can lead the browser here; its own flow goes on
+		w.showSignIn(rw, req, "/", unknown(oidc.PublicText(err)))
+		return
+	}
+	dropCookie(rw, flowCookie)
 	if err != nil {
 		w.showSignIn(rw, req, next, w.issuerProblem(err))
 		return
@@ -207,11 +215,18 @@ func (w *gateway) comeBack(rw http.ResponseWriter, req *http.Request) {
 
 // issuerProblem returns what a reader learns of a sign-in that has failed, and logs what an operator has to mend.
 func (w *gateway) issuerProblem(err error) *client.Error {
+	w.logIssuer("a sign-in has failed", err)
 	if _, ok := errors.AsType[*oidc.UnavailableError](err); ok {
-		w.opts.Logger.Warn("a sign-in has failed", slog.Any("error", err))
-		return api.PublicError(apierr.Errorf(apierr.Unavailable, "", "%v", err))
+		return api.PublicError(apierr.Errorf(apierr.Unavailable, "", "%s", oidc.PublicText(err)))
 	}
-	return unknown(err.Error())
+	return unknown(oidc.PublicText(err))
+}
+
+// logIssuer logs an error whose text is not for the caller.
+func (w *gateway) logIssuer(what string, err error) {
+	if _, ok := errors.AsType[oidc.Refusal](err); !ok && w.issuerLines.mayLog(w.now()) {
+		w.opts.Logger.Warn(what, slog.Any("error", err))
+	}
 }
 
 // callbackURL returns where the issuer sends the browser back to: the host that it asked for. It is https, because the

@@ -11,12 +11,13 @@ import (
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/certs"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/oidc"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Bounds of an HTTP connection. Requests outside the API have hardly any body.
+// Bounds of an HTTP connection.
 const (
 	// A caller that sends a header byte by byte holds a connection for no longer than the first.
 	headerTimeout = 5 * time.Second
@@ -26,8 +27,6 @@ const (
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = 2 * time.Minute
 	headerBytesMax = 16 << 10
-	// Pages bound the bodies of their forms themselves.
-	plainBytesMax = 64 << 10
 )
 
 // Options configure the server of [New]. Every zero value means a default. They are copied by New; what the functions
@@ -43,6 +42,9 @@ type Options struct {
 	Metrics http.Handler
 	// Access are the rights of callers. Nil permits everything to every caller.
 	Access *access.Keeper
+	// Certificates verify what clients over TLS show, if the listener asks them for a certificate. Nil: nobody is known by
+	// a certificate.
+	Certificates *certs.Keeper
 	// SessionKey returns the key under which the sessions of the pages are sealed, the same on all nodes of a cluster. It
 	// is called for each request with a session, and does not block. Nil, or no rights: nobody signs in.
 	SessionKey func() ([]byte, error)
@@ -70,17 +72,17 @@ type Engine interface {
 type gateway struct {
 	engine Engine
 	opts   Options
-	plain  http.Handler // everything except the API
+	// plain has the paths that are neither of the API nor pages. They answer GET and HEAD.
+	plain map[string]http.HandlerFunc
 
 	reads, bulkReads *places // of the bodies being read
 	// sends bounds every reply in time, those of the pages included.
 	sends sends
 	// issuer is that of the rights in force.
-	issuer oidc.Current
-	now    func() time.Time // the clock of sessions
-	pages  http.Handler     // of the options; nil: there are none
-	// origins reads the headers that browsers add to a request; it has no list of trusted origins.
-	origins *http.CrossOriginProtection
+	issuer      oidc.Current
+	issuerLines rarely           // of the log, about it
+	now         func() time.Time // the clock of sessions
+	pages       http.Handler     // of the options; nil: there are none
 }
 
 // New returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options. The
@@ -90,17 +92,9 @@ func New(engine Engine, opts Options) *http.Server {
 	opts = opts.withDefaults()
 	w := &gateway{
 		engine: engine, opts: opts, reads: newPlaces(readsMax, readBytesMax), bulkReads: newPlaces(bulkReadsMax, bulkReadBytesMax),
-		origins: http.NewCrossOriginProtection(), now: time.Now,
+		now: time.Now,
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", w.health)
-	mux.HandleFunc("GET /readyz", w.ready)
-	if opts.Metrics != nil {
-		mux.HandleFunc("GET /metrics", w.metrics)
-	}
-	// Everything else is unknown until Options.Pages takes it over.
-	mux.HandleFunc("/", w.unknown)
-	w.plain = http.MaxBytesHandler(mux, plainBytesMax)
+	w.plain = map[string]http.HandlerFunc{"/healthz": w.health, "/readyz": w.ready, "/metrics": w.metrics}
 	server := newServer(w, opts.Logger)
 	server.RegisterOnShutdown(w.sends.shut)
 	if opts.Pages != nil {
@@ -111,7 +105,11 @@ func New(engine Engine, opts Options) *http.Server {
 
 // metrics answers with the metrics, which have figures of all tenants.
 func (w *gateway) metrics(rw http.ResponseWriter, req *http.Request) {
-	if !w.refuseUnless(rw, w.opts.Access.Authorize(w.recognize(req), "", "metrics")) {
+	switch err := w.opts.Access.Authorize(w.recognize(req), "", "metrics"); {
+	case w.refuseUnless(rw, err):
+	case w.opts.Metrics == nil:
+		w.unknown(rw, req)
+	default:
 		w.opts.Metrics.ServeHTTP(rw, req)
 	}
 }
@@ -174,15 +172,6 @@ func isReady(info *client.Status) bool {
 
 // info returns the status of the node.
 func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
-
-// status answers with the status of the node, after a look at its surroundings.
-func (w *gateway) status(rw http.ResponseWriter, req *http.Request) {
-	if w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(w.recognize(req))) {
-		return
-	}
-	w.opts.Look()
-	w.write(rw, http.StatusOK, w.info())
-}
 
 // unknown answers for a path that does not exist, with the paths that do.
 func (w *gateway) unknown(rw http.ResponseWriter, req *http.Request) {

@@ -32,7 +32,7 @@ func TestHTTP(t *testing.T) {
 		{"GET", "/metrics", 200, "some 1"},
 		{"GET", "/", 404, `"code":"not_found"`},
 		{"GET", "/api/v1/jobs/%ff", 422, `"code":"invalid_name"`},
-		{"POST", "/healthz", 404, `"code":"not_found"`},
+		{"POST", "/healthz", 405, `"code":"method_not_allowed"`},
 	} {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, nil))

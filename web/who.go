@@ -32,10 +32,19 @@ func (w *gateway) recognize(req *http.Request) access.Who {
 		who, _ := w.whoseToken(req.Context(), strings.TrimSpace(token))
 		return who
 	}
-	if who := table.WhoseCertificate(certs.Names(certs.Verified(req.TLS))); who.Principal != nil {
-		return who
+	certificate, err := w.certificate(req)
+	who := table.WhoseCertificate(certs.Names(certificate))
+	if who.Principal == nil {
+		who = w.whoseSession(table, req)
 	}
-	return w.whoseSession(table, req)
+	switch {
+	case who.Principal != nil || who.Refusal != "":
+	case err != nil:
+		who.Refusal = "the client certificate is not accepted: " + err.Error()
+	case certificate != nil:
+		who.Refusal = "no principal of the file of rights has a name of the client certificate as its cert"
+	}
+	return who
 }
 
 // whoseToken returns the caller who shows a token, of the file of rights or of the issuer, and what a session by it keeps.
@@ -51,7 +60,8 @@ func (w *gateway) whoseToken(ctx context.Context, token string) (access.Who, *id
 	}
 	person, err := issuer.Verify(ctx, token)
 	if err != nil {
-		return access.Who{Refusal: "the token is not accepted: " + err.Error()}, nil
+		w.logIssuer("a token was not verified", err)
+		return access.Who{Refusal: "the token is not accepted: " + oidc.PublicText(err)}, nil
 	}
 	return table.WhosePerson(person.Name, person.Groups), identityOf(table, person)
 }
@@ -67,7 +77,7 @@ func (w *gateway) refuseUnless(rw http.ResponseWriter, err error) (refused bool)
 
 // GuardMetrics returns a handler that shows metrics only to callers who may read them, for a process that serves no API.
 // With nil rights every caller may.
-func GuardMetrics(metrics http.Handler, rights *access.Keeper, logger *slog.Logger) http.Handler {
-	w := &gateway{opts: Options{Metrics: metrics, Access: rights, Logger: logger}, now: time.Now}
+func GuardMetrics(metrics http.Handler, rights *access.Keeper, certificates *certs.Keeper, logger *slog.Logger) http.Handler {
+	w := &gateway{opts: Options{Metrics: metrics, Access: rights, Certificates: certificates, Logger: logger}, now: time.Now}
 	return http.HandlerFunc(w.metrics)
 }

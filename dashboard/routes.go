@@ -1,0 +1,71 @@
+package dashboard
+
+import "errors"
+
+// need is the verb for which a reader needs rights in the tenant of a visit. The zero value is no verb, and lets nobody in.
+type need string
+
+// everyone is the need of what every reader may see, known or not.
+const everyone need = "everyone"
+
+// page is a page of the dashboard. show must not change anything: it is called for GET, and once a second by streams.
+type page struct {
+	needs  need
+	show   func(*visit) view
+	isLive bool // it has a stream; no other page gets one
+}
+
+// pages has the pages by path. A path is also the key of the navigation, and the address that a stream names.
+var pages = map[string]page{
+	"/":           {needs: "status", show: (*visit).overview, isLive: true},
+	"/jobs":       {needs: "jobs.list", show: (*visit).jobs, isLive: true},
+	"/job":        {needs: "jobs.get", show: (*visit).job, isLive: true},
+	"/job/edit":   {needs: "jobs.put", show: (*visit).edit},
+	"/new":        {needs: "jobs.put", show: (*visit).register},
+	"/runs":       {needs: "runs.list", show: (*visit).runs, isLive: true},
+	"/run":        {needs: "runs.get", show: (*visit).run, isLive: true},
+	"/audit":      {needs: "audit.list", show: (*visit).audit},
+	"/playground": {needs: "schedules.next", show: (*visit).playground},
+	signInPath:    {needs: everyone, show: (*visit).signIn},
+}
+
+// action is what a form does. do returns the address to which the browser is redirected, or, after an error, the page that
+// shows the error. The redirect after a success makes a reload of the browser repeat the page and not the action.
+type action struct {
+	needs need
+	do    func(*visit) (to string, v view)
+}
+
+// actions has the actions by path.
+var actions = map[string]action{
+	"/job/pause":   {"jobs.pause", (*visit).pause},
+	"/job/resume":  {"jobs.resume", (*visit).resume},
+	"/job/trigger": {"jobs.trigger", (*visit).trigger},
+	"/job/delete":  {"jobs.delete", (*visit).remove},
+	"/job/edit":    {"jobs.put", (*visit).update},
+	"/new":         {"jobs.put", (*visit).create},
+	"/run/retry":   {"runs.retry", (*visit).retryRun},
+	"/run/cancel":  {"runs.cancel", (*visit).cancelRun},
+	"/runs/retry":  {"runs.retry_many", (*visit).retryRuns},
+}
+
+// permits returns why a reader may not have what has a need: the tenant is none, or they lack the right; nil if they may.
+func (v *visit) permits(n need) error {
+	switch {
+	case v.err != nil:
+		return v.err
+	case n == "":
+		return errors.New("a page or an action says no verb, so nobody may have it")
+	case n == everyone || v.dashboard.opts.Rights == nil:
+		return nil
+	}
+	return v.dashboard.opts.Rights.Authorize(v.req.Context(), string(n), v.tenant)
+}
+
+// open returns a page, or the page with the reason why it cannot be visited.
+func (v *visit) open(p page) view {
+	if err := v.permits(p.needs); err != nil {
+		return failed(err)
+	}
+	return p.show(v)
+}
