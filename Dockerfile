@@ -29,8 +29,8 @@ VOLUME ["/data"]
 # NATS, HTTP, and NATS peers of a cluster.
 EXPOSE 4222 7272 6222
 STOPSIGNAL SIGTERM
-# Asks over NATS whether a node leads. With --nats, set CARILLON_SERVER to the same servers.
-# With --listen-tls-cert, set CARILLON_TLS_CA (docs/tls.md); with --auth, CARILLON_TOKEN of an admin of all tenants.
-HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["/usr/bin/carillon", "status", "--timeout", "5s"]
+# Asks /readyz of the server in the container, at CARILLON_HTTP_LISTEN, over TLS if CARILLON_HTTP_TLS_CERT is set. It
+# needs no token.
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["/usr/bin/carillon", "ready", "--timeout", "5s"]
 ENTRYPOINT ["/usr/bin/carillon"]
 CMD ["serve"]

@@ -49,6 +49,7 @@ failover: build ## break a real cluster under load and check what it promised; F
 	go build -o bin/failover ./bench/failover
 	./bin/failover --binary ./$(BINARY) --topology embedded --scenario $(FAILOVER) --seed $(SEED)
 	./bin/failover --binary ./$(BINARY) --topology outside --scenario $(FAILOVER) --seed $(SEED)
+	./bin/failover --binary ./$(BINARY) --topology guarded --scenario $(FAILOVER) --seed $(SEED)
 
 upgrade: ## roll clusters from and to releases with other rows, with a binary of each
 	go test ./cmd/carillon -run '^TestUpgrade' -upgrade -count 1 -v

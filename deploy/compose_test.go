@@ -23,8 +23,13 @@ type composed struct {
 			Test []string `yaml:"test"`
 		} `yaml:"healthcheck"`
 	} `yaml:"services"`
-	Volumes map[string]any `yaml:"volumes"`
-	Secrets map[string]any `yaml:"secrets"`
+	Volumes map[string]any    `yaml:"volumes"`
+	Secrets map[string]secret `yaml:"secrets"`
+}
+
+// secret is one of a file of compose.
+type secret struct {
+	File string `yaml:"file"`
 }
 
 // TestCompose: each service keeps its data, can be stopped in good order, is open to this machine only, and
@@ -37,7 +42,7 @@ func TestCompose(t *testing.T) {
 			if s.Grace < stopTimeout+afterStop || !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) {
 				t.Errorf("%s: %s: %+v", name, service, s)
 			}
-			if len(s.Health.Test) < 3 || s.Health.Test[0] != "CMD" || s.Health.Test[1] != "/usr/bin/carillon" {
+			if !slices.Equal(s.Health.Test, []string{"CMD", "/usr/bin/carillon", "ready", "--timeout", "5s"}) {
 				t.Errorf("%s: %s: its health is asked by %q", name, service, s.Health.Test)
 			}
 			volume, at, _ := strings.Cut(s.Volumes[0], ":")
@@ -50,17 +55,36 @@ func TestCompose(t *testing.T) {
 				}
 				taken[use] = service
 			}
-			if _, ok := file.Secrets["auth"]; !ok || !slices.Equal(s.Secrets, []string{"auth"}) || s.Environment["CARILLON_AUTH"] != "/run/secrets/auth" {
-				t.Errorf("%s: %s: its rights are %q in %v", name, service, s.Environment["CARILLON_AUTH"], s.Secrets)
+			if token, ok := s.Environment["CARILLON_TOKEN"]; ok {
+				t.Errorf("%s: %s: the container has the token %q; want none, because nothing in it needs one", name, service, token)
 			}
-			if token := s.Environment["CARILLON_TOKEN"]; !strings.HasPrefix(token, "${CARILLON_TOKEN:?") {
-				t.Errorf("%s: %s: the token of its health check is %q; want one that whoever starts it must give", name, service, token)
-			}
+			checkComposedSecrets(t, name+": "+service, s.Secrets, s.Environment, file.Secrets)
 			for _, port := range s.Ports {
 				if !strings.HasPrefix(port, "127.0.0.1:") {
 					t.Errorf("%s: %s: the port %s is open to all", name, service, port)
 				}
 			}
+		}
+	}
+}
+
+// checkComposedSecrets: a service has exactly the secrets that its settings name, and each of them is a file beside the file
+// of compose.
+func checkComposedSecrets(t *testing.T, who string, has []string, settings map[string]string, defined map[string]secret) {
+	t.Helper()
+	var wants []string
+	for _, value := range settings {
+		if name, ok := strings.CutPrefix(value, "/run/secrets/"); ok {
+			wants = append(wants, name)
+		}
+	}
+	slices.Sort(wants)
+	if has = slices.Sorted(slices.Values(has)); !slices.Equal(has, wants) || settings["CARILLON_AUTH"] != "/run/secrets/auth" {
+		t.Errorf("%s: has the secrets %q; its settings name %q", who, has, wants)
+	}
+	for _, name := range has {
+		if want := map[bool]string{true: "./auth.yaml", false: "./tls/" + name}[name == "auth"]; defined[name].File != want {
+			t.Errorf("%s: the secret %s is the file %q; want %q", who, name, defined[name].File, want)
 		}
 	}
 }
@@ -83,6 +107,11 @@ func TestComposedCluster(t *testing.T) {
 		}
 		if password := s.Environment["CARILLON_CLUSTER_PASSWORD"]; !strings.HasPrefix(password, "${CARILLON_CLUSTER_PASSWORD:?") {
 			t.Errorf("%s: the password is %q; want one that whoever starts it must give", name, password)
+		}
+		for setting, want := range map[string]string{"CERT": name + ".crt", "KEY": name + ".key", "CA": "ca.crt"} {
+			if got := s.Environment["CARILLON_CLUSTER_TLS_"+setting]; got != "/run/secrets/"+want {
+				t.Errorf("%s: CARILLON_CLUSTER_TLS_%s is %q; want the secret %s, as each node has a key of its own", name, setting, got, want)
+			}
 		}
 		if s.Environment["CARILLON_WITNESS"] == "true" {
 			witnesses++

@@ -97,7 +97,7 @@ func TestDockerfile(t *testing.T) {
 	}
 	for _, want := range []string{
 		"USER 65532:65532", `VOLUME ["/data"]`, "EXPOSE 4222 7272 6222", `ENTRYPOINT ["/usr/bin/carillon"]`, `CMD ["serve"]`,
-		`CMD ["/usr/bin/carillon", "status"`, "CARILLON_DATA=/data", "CARILLON_LISTEN=0.0.0.0:4222", "CARILLON_HTTP_LISTEN=0.0.0.0:7272",
+		`CMD ["/usr/bin/carillon", "ready"`, "CARILLON_DATA=/data", "CARILLON_LISTEN=0.0.0.0:4222", "CARILLON_HTTP_LISTEN=0.0.0.0:7272",
 		"/etc/ssl/certs/ca-certificates.crt", "--chown=65532:65532", "LICENSES.txt",
 	} {
 		if !strings.Contains(text, want) {

@@ -226,13 +226,49 @@ func TestNetworkPolicy(t *testing.T) {
 	}
 }
 
-// certificate is the one of cert-manager, as far as it is checked.
+// certificate is one of cert-manager, or an issuer, as far as it is checked.
 type certificate struct {
+	Kind     string `yaml:"kind"`
+	Metadata struct {
+		Name string `yaml:"name"`
+	} `yaml:"metadata"`
 	Spec struct {
-		Secret    string   `yaml:"secretName"`
+		Secret string `yaml:"secretName"`
+		IsCA   bool   `yaml:"isCA"`
+		Issuer struct {
+			Name string `yaml:"name"`
+		} `yaml:"issuerRef"`
+		Usages    []string `yaml:"usages"`
 		Names     []string `yaml:"dnsNames"`
 		Addresses []string `yaml:"ipAddresses"`
+		CA        struct {
+			Secret string `yaml:"secretName"`
+		} `yaml:"ca"` // of an issuer
 	} `yaml:"spec"`
+}
+
+// TestPeersCertificate: the certificate of the peers is for both ends of a connection, and its authority issues nothing
+// else: whoever has a certificate of it is a node.
+func TestPeersCertificate(t *testing.T) {
+	all := map[string]certificate{}
+	for _, name := range []string{"certificate.yaml", "peers.yaml"} {
+		for _, c := range parse[certificate](t, "deploy", "kubernetes", "cert-manager", name) {
+			all[c.Kind+"/"+c.Metadata.Name] = c
+		}
+	}
+	made := all["Certificate/carillon-peers"].Spec
+	if made.Secret != "carillon-peers" || !slices.Equal(made.Usages, []string{"server auth", "client auth"}) || len(made.Names) == 0 {
+		t.Errorf("the certificate of the peers: %+v", made)
+	}
+	authority := all["Certificate/carillon-peers-ca"].Spec
+	if issuer := all["Issuer/"+made.Issuer.Name].Spec; issuer.CA.Secret == "" || issuer.CA.Secret != authority.Secret || !authority.IsCA {
+		t.Errorf("the issuer %s has the authority %+v; want %+v", made.Issuer.Name, issuer, authority)
+	}
+	for name, c := range all {
+		if name != "Certificate/carillon-peers" && c.Kind == "Certificate" && c.Spec.Issuer.Name == made.Issuer.Name {
+			t.Errorf("%s is from the authority of the peers", name)
+		}
+	}
 }
 
 // TestHTTPHosts: the names of the service are those by which HTTP may be asked, and the certificate has all of them.
@@ -270,6 +306,8 @@ func TestSecrets(t *testing.T) {
 		"CARILLON_AUTH": "carillon-auth/auth.yaml", "CARILLON_TLS_CA": "carillon-tls/ca.crt",
 		"CARILLON_HTTP_TLS_CERT": "carillon-tls/tls.crt", "CARILLON_HTTP_TLS_KEY": "carillon-tls/tls.key",
 		"CARILLON_LISTEN_TLS_CERT": "carillon-tls/tls.crt", "CARILLON_LISTEN_TLS_KEY": "carillon-tls/tls.key",
+		"CARILLON_CLUSTER_TLS_CERT": "carillon-peers/tls.crt", "CARILLON_CLUSTER_TLS_KEY": "carillon-peers/tls.key",
+		"CARILLON_CLUSTER_TLS_CA": "carillon-peers/ca.crt",
 	}
 	for name, value := range objects["ConfigMap/carillon"].Data {
 		if got := at[filepath.Dir(value)] + "/" + filepath.Base(value); strings.HasPrefix(value, "/") && got != want[name] {

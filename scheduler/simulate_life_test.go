@@ -26,6 +26,7 @@ func (w *world) open() {
 	w.life++
 	w.inbox, w.low = nil, []byte{byte(job.KindOutbox)}
 	w.stepAt, w.commits = w.wall(), 0
+	w.drawRelease()
 	w.model.start(w.wall(), w.store.Applied().LSN+1)
 	e, err := w.start()
 	if err != nil {
@@ -38,6 +39,7 @@ func (w *world) open() {
 		w.join()
 	}
 	w.checkLoaded()
+	w.afterStart()
 	w.checkUses()
 	e.core.Limit(core.Limits{Decisions: w.plan.decisionsMax, CommitBytes: w.plan.commitMax})
 	w.pad, w.replanning = e.pad.DriveManually(), nil
@@ -154,6 +156,13 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 		w.model.fail("log", nil, "a commit has %d bytes; at most %d are allowed", len(batch), w.plan.commitMax)
 	}
 	at := job.Position{LSN: w.store.Applied().LSN + 1, Epoch: epoch}
+	if w.releases.old {
+		w.releases.olds[epoch] = true
+	}
+	batch, err := w.releases.written(epoch, batch)
+	if err != nil {
+		w.model.fail("log", nil, "%v", err)
+	}
 	rows, err := readModelRows(batch)
 	if err != nil {
 		w.model.fail("log", nil, "%v", err)

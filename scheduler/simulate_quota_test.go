@@ -13,7 +13,9 @@ import (
 // simQuotas draws the quotas of a world.
 type simQuotas struct {
 	rng *rand.Rand // nil: no tenant has one, ever
-	now *Quotas    // as the engine gets them in each step
+	now *Quotas    // as the engine gets them in each step, unless its release knows none
+	// model is the same for the model
+	model map[string]modelQuota
 }
 
 // drawsQuotas reports whether the tenants of a plan have quotas.
@@ -50,8 +52,25 @@ func (w *world) changeQuotas() {
 		tenant := fmt.Sprint("tenant-", n)
 		now[tenant], model[tenant] = Quota{Jobs: q.jobs, Bytes: q.bytes, LiveRuns: q.live}, q
 	}
-	w.quotas.now = NewQuotas(now)
-	w.model.changeQuotas(w.wall(), model)
+	w.quotas.now, w.quotas.model = NewQuotas(now), model
+	w.tellQuotas()
+}
+
+// tellQuotas lets the model know which quotas are in force.
+func (w *world) tellQuotas() {
+	if w.releases.old {
+		w.model.changeQuotas(w.wall(), nil)
+		return
+	}
+	w.model.changeQuotas(w.wall(), w.quotas.model)
+}
+
+// quotasNow returns the quotas in force.
+func (w *world) quotasNow() *Quotas {
+	if w.releases.old {
+		return nil
+	}
+	return w.quotas.now
 }
 
 // fill gives a definition a payload, so that definitions are of different sizes.

@@ -31,7 +31,7 @@ func (w *world) join() {
 	b := &w.standby
 	b.store, b.behind = w.store.Clone(), nil
 	opts := w.opts
-	opts.Store, opts.Settings.Zones = b.store, w.drawRules()
+	opts.Store, opts.Settings.Zones = simStore{b.store, &w.releases}, w.drawRules()
 	e, err := Follow(opts)
 	if err != nil {
 		w.t.Fatal(err)
@@ -76,7 +76,7 @@ func (w *world) takeOver() (*Engine, error) {
 	}
 	e := b.engine
 	w.store = b.store
-	w.opts.Store = w.store
+	w.opts.Store = simStore{w.store, &w.releases}
 	w.join()
 	b.leads++
 	return e, nil

@@ -29,7 +29,8 @@ func TestSimulation(t *testing.T) {
 		t.Logf("seed %d: %s", seed, p)
 		w := newWorld(t, p)
 		w.run()
-		t.Logf("seed %d: %s in %s, %d takeovers: %+v", seed, w.simulated(), time.Since(start).Round(time.Millisecond), w.standby.leads, w.model.counts)
+		t.Logf("seed %d: %s in %s, %d takeovers, %d times a node of an older release led: %+v", seed, w.simulated(), time.Since(start).Round(time.Millisecond),
+			w.standby.leads, len(w.releases.olds), w.model.counts)
 		if w.model.broken != "" {
 			t.Fatalf("%s\nrepeat with: go test ./scheduler -run TestSimulation -sim.seed %d", w.model.report(), seed)
 		}

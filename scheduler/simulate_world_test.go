@@ -60,6 +60,7 @@ type world struct {
 	standby      simStandby
 	ids          simIDs
 	quotas       simQuotas
+	releases     simReleases
 	telling      bool
 	low          []byte // where the next notices are
 }
@@ -76,14 +77,15 @@ func newWorld(t testing.TB, p *simPlan) *world {
 	w.end = w.passed + p.span.Milliseconds()
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
 	w.opts = Options{
-		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax, RowsMax: w.rowsMax,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Quotas: func() *Quotas { return w.quotas.now },
+		Log: w, Store: simStore{w.store, &w.releases}, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax, RowsMax: w.rowsMax,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Quotas: w.quotasNow,
 	}
 	if p.settings.DeadLetters {
 		w.opts.Announcer = w
 	}
 	var b job.Batch
 	w.number(&b)
+	w.beginReleases()
 	if err := w.store.Apply(job.Position{}, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -203,6 +205,7 @@ func (w *world) step() {
 	}
 	w.stepAt, w.commits = w.wall(), 0
 	w.model.step(w.stepAt)
+	w.model.quotas.counting = w.engine.core.IsCounting()
 	w.model.attend(w.stepAt)
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()

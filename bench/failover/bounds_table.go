@@ -68,5 +68,11 @@ var bounds = []bound{
 	{"forgotten-name", "", epochs, 0, ""},
 	{"replaced-process", "", firstLaunch, silenceMost, ""},
 	{"delay-loss", "", epochs, 1, ""},
-	{"server-silent", "", duplicates, 1000, ""}, // what was written to the silent server arrives when it is back
+	{"rotate-certificates", "", epochs, 0, ""},
+	{"rotate-certificates", "", duplicates, 0, ""},
+	{"rotate-certificates", "", firstPut, int64(10 * time.Minute), ""}, // it takes as long as the rotations
+	{"hangups", "", epochs, 0, ""},
+	{"hangups", "", duplicates, 0, ""},
+	{"hangups", "", firstPut, int64(5 * time.Minute), ""}, // it takes as long as the signals
+	{"server-silent", "", duplicates, 1000, ""},           // what was written to the silent server arrives when it is back
 }

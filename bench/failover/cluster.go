@@ -17,6 +17,7 @@ type cluster struct {
 	servers   []*member // NATS servers of the topology outside
 	addresses []string  // of all NATS servers
 	urls      string    // the same, for clients
+	access    *access   // of the topology guarded; else nil
 }
 
 // startCluster starts all processes, and returns when each is ready. All processes are started before any is awaited,
@@ -24,8 +25,11 @@ type cluster struct {
 func startCluster(net *network, topology, binary, dir string) (*cluster, error) {
 	c := &cluster{net: net}
 	build := c.buildEmbedded
-	if topology == outside {
+	switch topology {
+	case outside:
 		build = c.buildOutside
+	case guarded:
+		build = c.buildGuarded
 	}
 	if err := build(binary, dir); err != nil {
 		return c, err
@@ -62,6 +66,26 @@ func (c *cluster) buildEmbedded(binary, dir string) error {
 		c.nodes = append(c.nodes, n)
 	}
 	c.spareLog()
+	return nil
+}
+
+// buildGuarded lays out what buildEmbedded does, with rights, and TLS on all listeners.
+func (c *cluster) buildGuarded(binary, dir string) error {
+	err := c.buildEmbedded(binary, dir)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(c.nodes))
+	for i, n := range c.nodes {
+		names[i] = n.name
+	}
+	if c.access, err = openAccess(binary, dir, names, hostsOf(c.addresses)); err != nil {
+		return err
+	}
+	for _, n := range c.nodes {
+		n.guarded, n.args = true, append(n.args, c.access.flags(n.name)...)
+		c.access.guard(n.asking, c.net.observer)
+	}
 	return nil
 }
 

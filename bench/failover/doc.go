@@ -10,6 +10,7 @@
 // # Topologies
 //
 //	embedded  three processes whose embedded NATS servers form the cluster; the third is a witness
+//	guarded   the same as embedded, with a file of rights, and TLS on all listeners, of the peers too
 //	outside   three NATS servers in processes of their own, and two nodes that are their clients
 //
 // # Network
@@ -56,7 +57,8 @@
 //
 // # The files of the program
 //
-// options.go reads the command line and scenario.go, scenario_lan.go and scenario_mishap.go have the plan's scenarios.
+// options.go reads the command line and scenario.go, scenario_lan.go, scenario_mishap.go and scenario_access.go have the
+// plan's scenarios; those of the topology guarded need access.go and knock.go besides.
 // rig.go builds everything: the network (network.go, proxy.go, package lan), the processes (cluster.go, node.go,
 // servers.go with nats_server.go, disk.go) and the load. round.go runs one round after another, calm.go waits until
 // the cluster is whole, connected.go chooses the NATS server that a node uses, stream.go asks and breaks JetStream,

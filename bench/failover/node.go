@@ -16,13 +16,14 @@ type node struct {
 	// site stays the same over all lives, and so do the addresses on it.
 	site site
 	// asks from the observer's host, whose links are never broken
-	asking *http.Client
-	binary string
-	dir    string // data directory
-	log    string // path of its log
-	http   string // host:port
-	args   []string
-	lone   bool // a server without a cluster, which has no node name
+	asking  *http.Client
+	binary  string
+	dir     string // data directory
+	log     string // path of its log
+	http    string // host:port
+	args    []string
+	lone    bool // a server without a cluster, which has no node name
+	guarded bool // it has TLS and rights
 	// witness is set for the third process of the topology embedded.
 	witness bool
 	proxies []*proxy // between it and each NATS server; none with the topology embedded
@@ -43,7 +44,7 @@ func (n *node) start() error {
 	if !n.lone {
 		args = append(args, "--node", n.name)
 	}
-	if n.site.host != nil {
+	if n.site.host != nil && !n.guarded {
 		args = append(args, "--insecure") // its addresses are those of a LAN, which nothing else is connected to
 	}
 	p, err := n.site.spawn(n.name, n.log, n.binary, args)
@@ -61,10 +62,18 @@ func (n *node) restart() error {
 	return n.start()
 }
 
+// url returns the URL of a path of the node.
+func (n *node) url(path string) string {
+	if n.guarded {
+		return "https://" + n.http + path
+	}
+	return "http://" + n.http + path
+}
+
 // status asks the node itself, not by way of NATS. A node that is paused or cut off from its HTTP makes it wait for
 // askWait.
 func (n *node) status() (s nodeStatus, err error) {
-	reply, err := n.asking.Get("http://" + n.http + "/api/v1/status")
+	reply, err := n.asking.Get(n.url("/api/v1/status"))
 	if err != nil {
 		return s, err
 	}
@@ -81,7 +90,7 @@ func (n *node) isInStep() bool {
 	if n.witness {
 		return !n.proc.IsGone()
 	}
-	reply, err := n.asking.Get("http://" + n.http + "/readyz")
+	reply, err := n.asking.Get(n.url("/readyz"))
 	if err != nil {
 		return false
 	}

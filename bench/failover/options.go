@@ -36,6 +36,7 @@ type options struct {
 const (
 	embedded = "embedded"
 	outside  = "outside"
+	guarded  = "guarded" // embedded, with rights, and TLS on all listeners
 )
 
 // shortPlan names the scenarios that a run of a few minutes goes through. It differs between the topologies: each
@@ -58,7 +59,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags := flag.NewFlagSet("failover", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	flags.StringVar(&o.binary, "binary", "bin/carillon", "program of the nodes")
-	flags.StringVar(&o.topology, "topology", embedded, "where NATS is: embedded or outside")
+	flags.StringVar(&o.topology, "topology", embedded, "where NATS is: embedded, outside, or guarded, which is embedded with rights and TLS on all listeners")
 	flags.StringVar(&o.network, "network", anyNetwork, "what joins the processes: "+namespaces+" (root on Linux), "+proxies+" (loopback), or "+anyNetwork+", the first that can be had")
 	flags.StringVar(&names, "scenario", shortPlan, "what to break: names with commas between; all that the topology allows; or short, those with a star:\n"+listScenarios())
 	flags.DurationVar(&o.patience, "patience", 30*time.Second, "how long the cluster may not serve before a fault is healed all the same")
@@ -95,8 +96,8 @@ func (o *options) validate() error {
 	switch {
 	case err != nil:
 		return err
-	case o.topology != embedded && o.topology != outside:
-		return fmt.Errorf("--topology is %q; want %s or %s", o.topology, embedded, outside)
+	case o.topology != embedded && o.topology != outside && o.topology != guarded:
+		return fmt.Errorf("--topology is %q; want %s, %s or %s", o.topology, embedded, outside, guarded)
 	case o.network != namespaces && o.network != proxies && o.network != anyNetwork:
 		return fmt.Errorf("--network is %q; want %s, %s or %s", o.network, namespaces, proxies, anyNetwork)
 	case o.patience < patienceMin || o.patience > patienceMax:

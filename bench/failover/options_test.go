@@ -23,6 +23,8 @@ func TestParse(t *testing.T) {
 		{"--topology outside --scenario partition-in", 1, ""},
 		{"--scenario partition-in", 1, ""},
 		{"--scenario disk-full", 0, "not for the topology embedded"},
+		{"--topology guarded", 1, ""},
+		{"--topology guarded --scenario kill9-leader", 0, "not for the topology guarded"},
 		{"--network loop", 0, "want namespaces, proxy or auto"},
 		{"--patience 1ms", 0, "want 1s to"},
 		{"--scenario handover --bound handover/first-launch=2s --bound handover/duplicates=none --judge-all", 1, ""},
@@ -32,7 +34,7 @@ func TestParse(t *testing.T) {
 		{"--bound handover/duplicates=2s", 0, "invalid syntax"},
 		{"--scenario kill-everybody", 0, "is unknown"},
 		{"--scenario ,", 0, "is unknown"},
-		{"--topology ring", 0, "want embedded or outside"},
+		{"--topology ring", 0, "want embedded, outside or guarded"},
 		{"--rounds -1", 0, "want 0 to"},
 		{"--clients 0", 0, "want 1 to"},
 		{"-o xml", 0, "want table or json"},
@@ -59,7 +61,7 @@ func TestAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := make(map[string]bool)
-	for _, topology := range []string{embedded, outside} {
+	for _, topology := range []string{embedded, outside, guarded} {
 		o, err := parse([]string{"--binary", binary, "--topology", topology, "--scenario", "all", "--bound", "junk/put-gap=1s"}, io.Discard)
 		if err != nil {
 			t.Fatal(err)

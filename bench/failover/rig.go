@@ -29,6 +29,7 @@ type rig struct {
 	// if not, the scenario that fills a disk is left out
 	smallDisks bool         // the data directories are file systems of their own
 	conn       *nats.Conn   // of the readers, and of the sink
+	admin      *nats.Conn   // of the streams of a guarded cluster; else nil
 	pinned     []*nats.Conn // of the sink, one to each server; none on loopback
 	// streams asks through conn, which is never cut.
 	streams streams
@@ -70,10 +71,16 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 // connect joins the sink and the readers to the cluster.
 func (r *rig) connect(ctx context.Context) error {
 	var err error
-	if r.conn, err = connect(r.net.observer, r.cluster.urls, "failover sink"); err != nil {
+	if r.conn, err = r.dial(r.cluster.urls, "failover sink"); err != nil {
 		return err
 	}
 	r.api, r.streams = history.NewCaller(r.conn), streams{r.conn}
+	if r.cluster.access != nil { // the streams of Carillon are in its own account
+		if r.admin, err = connect(r.net.observer, r.cluster.urls, "failover admin", r.cluster.access.options(rootToken)...); err != nil {
+			return err
+		}
+		r.streams = streams{r.admin}
+	}
 	if err := r.pin(); err != nil {
 		return err
 	}
@@ -95,7 +102,7 @@ func (r *rig) pin() error {
 		return nil
 	}
 	for i := range r.cluster.addresses {
-		conn, err := connect(r.net.observer, r.serverURL(i), "failover sink")
+		conn, err := r.dial(r.serverURL(i), "failover sink")
 		if err != nil {
 			return err
 		}
@@ -115,9 +122,16 @@ func (r *rig) serverURL(i int) string {
 // connect returns a connection that notices soon when its server has died, or has been paused, and goes to another of
 // those that it was given. It ignores the servers that NATS advertises, so that a pinned connection stays with its
 // server.
-func connect(from site, urls, name string) (*nats.Conn, error) {
-	return history.Connect(urls, name, nats.SetCustomDialer(from), nats.IgnoreDiscoveredServers(),
-		nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))
+func connect(from site, urls, name string, more ...nats.Option) (*nats.Conn, error) {
+	return history.Connect(urls, name, append([]nats.Option{
+		nats.SetCustomDialer(from), nats.IgnoreDiscoveredServers(),
+		nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2),
+	}, more...)...)
+}
+
+// dial connects a client of the load, or the sink.
+func (r *rig) dial(urls, name string) (*nats.Conn, error) {
+	return connect(r.net.observer, urls, name, r.cluster.access.options(loadToken)...)
 }
 
 // steadyJobs is how many jobs of each client tick from begin to end, for the lateness. With four clients that is about
@@ -128,7 +142,7 @@ const steadyJobs = 6
 func (r *rig) startClients(ctx context.Context) error {
 	ctx, r.stopLoad = context.WithCancel(ctx)
 	for i := range r.opts.clients {
-		conn, err := connect(r.net.observer, r.serverURL(i), fmt.Sprintf("failover client %d", i))
+		conn, err := r.dial(r.serverURL(i), fmt.Sprintf("failover client %d", i))
 		if err != nil {
 			return err
 		}
@@ -197,7 +211,7 @@ func (r *rig) close() {
 	if r.sink != nil {
 		r.sink.Close()
 	}
-	for _, conn := range append(r.pinned, r.conn) {
+	for _, conn := range append(r.pinned, r.conn, r.admin) {
 		if conn != nil {
 			conn.Close()
 		}

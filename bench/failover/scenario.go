@@ -39,9 +39,10 @@ type blow struct {
 	holds bool
 }
 
-// fits reports whether a topology has the scenario.
+// fits reports whether a topology has the scenario. The guarded one has its own alone: what it shares with embedded is
+// broken there.
 func (s *scenario) fits(topology string) bool {
-	return len(s.topologies) == 0 || slices.Contains(s.topologies, topology)
+	return len(s.topologies) == 0 && topology != guarded || slices.Contains(s.topologies, topology)
 }
 
 // lan tells whether the scenario needs network namespaces.
@@ -52,6 +53,7 @@ var (
 	inside = []string{embedded}
 	beside = []string{outside}
 	either = []string{embedded, outside}
+	closed = []string{guarded}
 )
 
 // scenarios are all ways to break a cluster, in the order of a round through all.
@@ -79,6 +81,8 @@ var scenarios = []scenario{
 	{"mistaken-data", "the standby is started on the data of a server without a cluster, which holds a job", nil, nil, inside, false, mistakeData},
 	{"forgotten-name", "a server without a cluster's name is started on the cluster's NATS and prefix", nil, nil, beside, false, forgetName},
 	{"replaced-process", "the leader is frozen, replaced by a process of its name, and wakes up", beside, nil, nil, true, replaceFrozen},
+	{"rotate-certificates", "all certificates are replaced three times, with their authorities, and the witness is restarted; takes five minutes", closed, nil, nil, false, rotateCertificates},
+	{"hangups", "a hundred SIGHUPs, with changed files of rights and with bad ones", closed, nil, closed, false, hangUp},
 	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, fillDisk},
 }
 

@@ -12,5 +12,9 @@ func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 // signal. All threads of the process stand still, and its clock goes on, as with a machine that is suspended.
 func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 
+// Hangup sends SIGHUP, by which a server reads its files again. It returns [errors.ErrUnsupported] where there is no such
+// signal.
+func (p *Process) Hangup() error { return p.cmd.Process.Signal(syscall.SIGHUP) }
+
 // Resume continues a process that Pause stopped.
 func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }

@@ -42,6 +42,7 @@ type cli struct {
 	Backup   backupCmd   `cmd:"" help:"Back up a running server into one file."`
 	Restore  restoreCmd  `cmd:"" help:"Create a data directory from a backup."`
 	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
+	Ready    readyCmd    `cmd:"" help:"Ask the server of this machine whether it is ready: the health check of a container."`
 	Cluster  clusterCmd  `cmd:"" help:"Turn a single node into a cluster."`
 	Login    loginCmd    `cmd:"" help:"Check the credentials for a server, save them as a context, and use that from now on."`
 	Logout   logoutCmd   `cmd:"" help:"Remove a context with its credentials."`

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -100,8 +104,9 @@ func singleEnvironment(t *testing.T) (nodes []environment, names []string) {
 	return composed(t, "compose.yaml", "carillon"), nil
 }
 
-// secretsOf makes the files of the secrets, with the modes of a mounted one: a file of rights in which the token "ops"
-// may do everything, and a certificate for the names of the service.
+// secretsOf makes the files of the secrets, by their directory and name in a container and with the modes of a mounted
+// one: a file of rights in which the token "ops" may do everything, a certificate for the names of the service, and those
+// of the peers.
 func secretsOf(t *testing.T) (files map[string]string, trust *tls.Config) {
 	t.Helper()
 	a := certstest.NewAuthority(t)
@@ -116,7 +121,37 @@ func secretsOf(t *testing.T) (files map[string]string, trust *tls.Config) {
 			t.Fatal(err)
 		}
 	}
-	return map[string]string{"auth.yaml": rights, "auth": rights, "tls.crt": tls.Cert, "tls.key": tls.Key, "ca.crt": tls.CA}, certstest.Trust(t, a, nil)
+	files = map[string]string{"auth/auth.yaml": rights, "secrets/auth": rights, "tls/tls.crt": tls.Cert, "tls/tls.key": tls.Key, "tls/ca.crt": tls.CA}
+	of := documentedCerts(t, "deploy/compose/compose.cluster.yaml", "deploy/compose/tls")
+	for _, name := range []string{"ca.crt", "a.crt", "a.key", "b.crt", "b.key", "c.crt", "c.key"} {
+		files["secrets/"+name] = filepath.Join(of, name)
+	}
+	of = documentedCerts(t, "docs/packages.md", "peers")
+	for name, made := range map[string]string{"ca.crt": "ca.crt", "tls.crt": "carillon-peers.crt", "tls.key": "carillon-peers.key"} {
+		files["peers/"+name] = filepath.Join(of, made)
+	}
+	return files, certstest.Trust(t, a, nil)
+}
+
+// documentedCerts runs the command by which a file of the repository says that certificates are made in a directory. It
+// returns the directory in which they are.
+func documentedCerts(t *testing.T, file, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`(?m)carillon (auth certs ` + regexp.QuoteMeta(dir) + ` [^#\n]*?) *(#.*)?$`).FindSubmatch(text)
+	if said == nil {
+		t.Fatalf("%s does not say how the certificates of %s are made", file, dir)
+	}
+	made := filepath.Join(t.TempDir(), "certs")
+	words := strings.Fields(strings.Replace(string(said[1]), dir, made, 1))
+	var errs strings.Builder
+	if status := run(words, strings.NewReader(""), io.Discard, &errs); status != exitDone {
+		t.Fatalf("carillon %q ends with %d: %s", words, status, errs.String())
+	}
+	return made
 }
 
 // onThisMachine replaces what only containers have: names, ports, the volume and the secrets. The addresses stay those of
@@ -135,7 +170,11 @@ func onThisMachine(t *testing.T, nodes []environment, names []string, files map[
 		env["CARILLON_DATA"] = filepath.Join(t.TempDir(), "data")
 		for name, value := range env {
 			if strings.HasPrefix(value, "/etc/carillon/") || strings.HasPrefix(value, "/run/secrets/") {
-				env[name] = files[filepath.Base(value)]
+				path, ok := files[filepath.Join(filepath.Base(filepath.Dir(value)), filepath.Base(value))]
+				if !ok {
+					t.Fatalf("%s is %s, which is in no secret", name, value)
+				}
+				env[name] = path
 			}
 		}
 		if len(names) == 0 {
@@ -188,8 +227,12 @@ func TestClustersOfTheManifests(t *testing.T) {
 			t.Parallel()
 			web := &http.Client{Transport: &http.Transport{TLSClientConfig: trust.Clone()}, Timeout: testkit.Patience}
 			t.Cleanup(web.CloseIdleConnections)
-			for _, s := range startNodes(t, nodes) {
+			for i, s := range startNodes(t, nodes) {
 				checkDoors(t, web, s.Ready().HTTP, hosts[what])
+				checkHealth(t, &nodes[i], s.Ready().HTTP)
+				if what != "single" {
+					checkPeers(t, &nodes[i])
+				}
 			}
 		})
 	}
@@ -241,6 +284,65 @@ func checkDoors(t *testing.T, web *http.Client, base, name string) {
 			t.Errorf("%s of %s as %q with the token %q: %d, want %d", c.path, base, c.host, c.token, reply.Status, c.want)
 		}
 	}
+}
+
+// checkHealth runs the health check of the image as its container would, without a token.
+func checkHealth(t *testing.T, o *server.Options, base string) {
+	t.Helper()
+	_, address, _ := strings.Cut(base, "://")
+	_, port, _ := net.SplitHostPort(address)
+	var out strings.Builder
+	check := readyCmd{HTTPListen: "0.0.0.0:" + port, HTTPTLSCert: o.HTTPTLS.Cert, Timeout: span(testkit.Patience)}
+	testkit.Retry(t, "the node is healthy", func(ctx context.Context) error {
+		return check.Run(ctx, &console{in: strings.NewReader(""), out: &out, err: io.Discard})
+	})
+}
+
+// checkPeers connects to the port of the peers, which admits who shows the certificate of a peer, and neither who shows
+// none nor who speaks no TLS.
+func checkPeers(t *testing.T, o *server.Options) {
+	t.Helper()
+	authority, err := os.ReadFile(o.ClusterTLS.CA)
+	if err != nil {
+		t.Fatalf("the peers of %s have no TLS: %v", o.Node, err)
+	}
+	pair, err := tls.LoadX509KeyPair(o.ClusterTLS.Cert, o.ClusterTLS.Key)
+	if err != nil {
+		t.Fatalf("the peers of %s have no TLS: %v", o.Node, err)
+	}
+	stranger := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	stranger.RootCAs.AppendCertsFromPEM(authority)
+	peer := stranger.Clone()
+	peer.Certificates = []tls.Certificate{pair}
+	_, port, _ := net.SplitHostPort(o.ClusterListen)
+	for _, c := range []struct {
+		as     string
+		config *tls.Config
+		admits bool
+	}{{"a peer", peer, true}, {"a stranger", stranger, false}, {"a program without TLS", nil, false}} {
+		if got := greetingOf(t, net.JoinHostPort("127.0.0.1", port), c.config); strings.HasPrefix(got, "INFO ") != c.admits {
+			t.Errorf("%s says %q to %s", o.Node, got, c.as)
+		}
+	}
+}
+
+// greetingOf returns the first line that a server says, with TLS unless config is nil; "" if it says nothing.
+func greetingOf(t *testing.T, address string, config *tls.Config) (line string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	if config != nil {
+		config.ServerName = "127.0.0.1"
+		conn = tls.Client(conn, config)
+	}
+	line, _ = bufio.NewReader(conn).ReadString('\n') // an error is an end without a line
+	return line
 }
 
 // TestImageRunBare: the variables of the image alone are refused, by the words that say what to give; with --insecure, as

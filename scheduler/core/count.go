@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -41,6 +42,8 @@ type byteCount struct {
 	// isUnder is true from the beginning of a count until its sums are written.
 	isUnder bool
 	left    []string // tenants whose sums are still to be written
+	// rowsMax is how many definitions are counted between two steps; 0 is countRows. A field so that simulations can lower it.
+	rowsMax int
 }
 
 // allCounted is after every job.
@@ -139,14 +142,14 @@ func (c *Core) IsCounting() bool { return c.tenants.count.upto != allCounted }
 func (c *Core) CountSome(from Scanner) error {
 	x := &c.tenants
 	low := job.AppendJobKey(nil, job.KindJob, x.count.upto)
-	next, n := allCounted, 0
+	next, n, rowsMax := allCounted, 0, cmp.Or(x.count.rowsMax, countRows)
 	sums := make(map[string]int64)
 	err := from.Scan(low, job.PrefixEnd([]byte{byte(job.KindJob)}), func(key, value []byte) (bool, error) {
 		id, err := job.ParseJobKey(key)
 		if err != nil {
 			return false, err
 		}
-		if n == countRows {
+		if n == rowsMax {
 			next = id
 			return false, nil
 		}

@@ -80,11 +80,13 @@ type Limits struct {
 	Decisions   int // ticks that a step decides
 	CommitBytes int
 	Manual      int // as Settings.ManualMax
+	CountRows   int // definitions that are counted between two steps
 }
 
 // Limit lowers bounds of the core. It must be called between two steps.
 func (c *Core) Limit(l Limits) {
 	c.decisionsMax = cmp.Or(l.Decisions, c.decisionsMax)
 	c.commitMax = cmp.Or(l.CommitBytes, c.commitMax)
+	c.tenants.count.rowsMax = cmp.Or(l.CountRows, c.tenants.count.rowsMax)
 	c.settings.ManualMax = cmp.Or(l.Manual, c.settings.ManualMax)
 }
