@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/certs"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // authCertsCmd makes certificates for trying out. A second call adds to the first: it uses the authority that is there.
@@ -120,7 +121,7 @@ func (c *authCertsCmd) check() error {
 // authority reads the authority of the directory, or makes one, which is returned as files to be written.
 func (c *authCertsCmd) authority() (*certs.Authority, []authFile, error) {
 	certPath, keyPath := filepath.Join(c.Dir, authorityCert), filepath.Join(c.Dir, authorityKey)
-	cert, err := readFileMax(certPath, authFileBytesMax)
+	cert, err := smallfile.Read(certPath, authFileBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
 		made, err := certs.NewAuthority(authorityFullName, time.Now().AddDate(authorityYears, 0, 0))
 		if err != nil {
@@ -132,7 +133,7 @@ func (c *authCertsCmd) authority() (*certs.Authority, []authFile, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := readFileMax(keyPath, authFileBytesMax)
+	key, err := smallfile.Read(keyPath, authFileBytesMax)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is there, and its key is needed to issue more: %w", certPath, err)
 	}
