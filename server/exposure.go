@@ -89,8 +89,8 @@ func (o Options) exposures() (all []exposure) {
 	return all
 }
 
-// checkExposure refuses options that would open a listener to other machines without what protects it, by an
-// [OptionsError]. Each listener has a message of its own.
+// checkExposure refuses options that would open a listener to other machines without what protects it. Each listener has
+// a message of its own.
 func (o Options) checkExposure() error {
 	errs := []error{o.validateHTTPHosts()}
 	for _, l := range o.openings() {
@@ -98,14 +98,10 @@ func (o Options) checkExposure() error {
 			errs = append(errs, fmt.Errorf("options: %s is %q; %w", l.flag, l.addr, err))
 		}
 	}
-	err := errors.Join(errs...)
-	if err == nil && !o.Insecure {
-		err = o.refuseExposure()
+	if err := errors.Join(errs...); err != nil || o.Insecure {
+		return err
 	}
-	if err != nil {
-		return &OptionsError{err}
-	}
-	return nil
+	return o.refuseExposure()
 }
 
 // refuseExposure returns an error for each listener that lacks something.

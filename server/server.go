@@ -78,7 +78,8 @@ type Server struct {
 }
 
 // Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.
-// ctx bounds the start alone. After an error nothing is left running.
+// ctx bounds the start alone. After an error nothing is left running. It is an [OptionsError] if the options, or files that
+// they name, are wrong: nothing was opened or made then.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	s, err := newServer(opts)
 	if err != nil {
@@ -98,10 +99,22 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// newServer returns a server of which nothing is started.
+// newServer returns a server of which nothing is started. Every error is an [OptionsError].
 func newServer(opts Options) (*Server, error) {
-	opts = opts.withDefaults()
+	s, err := assemble(opts.withDefaults())
+	if err != nil {
+		return nil, &OptionsError{err}
+	}
+	return s, nil
+}
+
+// assemble checks the options, with the files that they name, and returns a server for them. What it refuses is refused
+// because of the options alone.
+func assemble(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	if err := opts.checkFiles(); err != nil {
 		return nil, err
 	}
 	opts.pinLocalhost()

@@ -129,7 +129,7 @@ func (c *serveCmd) Run(con *console) error {
 	}
 	var err error
 	if opts.Traces, err = c.traceFlags.options(); err != nil {
-		return err
+		return usagef("%v", err)
 	}
 	if opts.WebhookRoots, err = webhookRoots(c.WebhookCA); err != nil {
 		return err
