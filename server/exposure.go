@@ -66,7 +66,7 @@ func (o Options) exposure(l opening) (exposure, bool) {
 	case bus.OnLoopback(l.addr):
 		return exposure{}, false
 	case l.isForPeers:
-		open.effect, open.give = "every program that reaches it may join the cluster", "--cluster-password or "+l.tlsFlags()
+		open.effect, open.give = "every program that reaches it may join the cluster", "CARILLON_CLUSTER_PASSWORD or --cluster-password-file FILE, or "+l.tlsFlags()
 		return open, o.ClusterPassword == "" && !l.files.IsSet()
 	case o.Auth == "" && !hasTLS:
 		open.give += " and " + l.tlsFlags()
@@ -157,8 +157,10 @@ func warnEvery(ctx context.Context, logger *slog.Logger, text string, every time
 
 // furtherWarnings returns the warnings of the status besides those of the surroundings.
 func (s *Server) furtherWarnings() (warnings []string) {
-	if text := s.opts.insecurity(); text != "" {
-		warnings = append(warnings, text)
+	for _, text := range []string{s.opts.insecurity(), s.opts.weakPassword()} {
+		if text != "" {
+			warnings = append(warnings, text)
+		}
 	}
 	return append(warnings, s.access.Warnings()...)
 }

@@ -28,11 +28,20 @@ import (
 
 // Ready describes where a server can be reached and what it holds, as the ready line of the command prints it.
 type Ready struct {
-	NATS  string
-	HTTP  string
-	Role  string
-	Epoch uint64
-	Jobs  int
+	NATS string // URLs for a client on this machine
+	HTTP string
+	// Listen has the addresses on which the process listens, as it has opened them.
+	Listen Listening
+	Role   string
+	Epoch  uint64
+	Jobs   int
+}
+
+// Listening are the addresses of the listeners, as host:port with the port that was picked; "" where there is none.
+type Listening struct {
+	NATS  string `json:"nats,omitempty"` // of the embedded server, for clients
+	HTTP  string `json:"http"`
+	Peers string `json:"peers,omitempty"` // of the embedded server, for those of the other nodes
 }
 
 // Server is a running Carillon. Its methods are safe for concurrent use.
@@ -114,7 +123,7 @@ func assemble(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	if err := opts.checkFiles(); err != nil {
+	if err := errors.Join(opts.checkClusterPassword(), opts.checkFiles()); err != nil {
 		return nil, err
 	}
 	opts.pinLocalhost()

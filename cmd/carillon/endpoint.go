@@ -18,10 +18,10 @@ import (
 
 // endpointFlags are the address of a server and the credentials for it.
 type endpointFlags struct {
-	Server    string `help:"URL of the server: nats://HOST:4222, or those of a cluster's servers separated by commas, or https://HOST:7272; nats://127.0.0.1:4222 if left out." placeholder:"URL" secret:"user" env:"CARILLON_SERVER" group:"server"`
+	Server    string `help:"URL of the server: nats://HOST:4222, or those of a cluster's servers separated by commas, or https://HOST:7272; nats://127.0.0.1:4222 if left out." placeholder:"URL" secret:"user" instead:"--creds FILE, --token-file FILE or 'carillon login'" env:"CARILLON_SERVER" group:"server"`
 	Tenant    string `help:"Tenant of the jobs; default if left out." placeholder:"TENANT" env:"CARILLON_TENANT" group:"server"`
 	Prefix    string `help:"First token of the service's NATS subjects; carillon if left out." placeholder:"PREFIX" env:"CARILLON_PREFIX" group:"server"`
-	Token     string `help:"Token for a server with rights. Use the variable, --token-file or 'carillon login' instead: other users can read a command line." placeholder:"TOKEN" secret:"all" env:"CARILLON_TOKEN" group:"server"`
+	Token     string `help:"Token for a server with rights; by the variable only, because other users can read a command line." placeholder:"TOKEN" secret:"all" instead:"--token-file FILE, or 'carillon login'" env:"CARILLON_TOKEN" group:"server"`
 	TokenFile string `help:"File with the token; it is read again when a connection is restored." placeholder:"FILE" env:"CARILLON_TOKEN_FILE" group:"server"`
 	Creds     string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	NKey      string `name:"nkey" help:"File with the seed of an nkey for NATS." placeholder:"FILE" env:"CARILLON_NKEY" group:"server"`
