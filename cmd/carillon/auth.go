@@ -14,7 +14,7 @@ type authCmd struct {
 func (*authCmd) Help() string {
 	return `Examples:
 
-  carillon auth token ci
+  carillon auth token ci --out ci.token
   carillon auth check /etc/carillon/auth.yaml
   carillon auth can ci jobs.delete --tenant billing --auth /etc/carillon/auth.yaml
   carillon auth certs ./tls --nodes a,b,c --client ops

@@ -143,7 +143,7 @@ func onThisMachine(t *testing.T, nodes []environment, names []string, files map[
 		}
 		env["CARILLON_CLUSTER_LISTEN"] = strings.Replace(env["CARILLON_CLUSTER_LISTEN"], ":6222", ":"+port, 1)
 		env["CARILLON_ROUTES"] = strings.NewReplacer(routes...).Replace(env["CARILLON_ROUTES"])
-		env["CARILLON_CLUSTER_PASSWORD"] = "tower"
+		env["CARILLON_CLUSTER_PASSWORD"] = "tower-of-the-town-hall"
 	}
 }
 
