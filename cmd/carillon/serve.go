@@ -46,14 +46,14 @@ type serveCmd struct {
 
 	ClusterPasswordFile string `help:"File with the password among the embedded NATS servers, which other users of the machine cannot read." placeholder:"FILE" env:"CARILLON_CLUSTER_PASSWORD_FILE"`
 
-	Witness         bool     `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
-	Durability      string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
-	Replicas        int      `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
-	RecreateStream  bool     `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
-	DiscardData     bool     `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
-	LeadAlone       bool     `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
-	NATSSyncs       bool     `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
-	StreamBytesMax  int64    `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
+	Witness        bool   `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
+	Durability     string `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
+	Replicas       int    `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
+	RecreateStream bool   `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
+	DiscardData    bool   `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
+	LeadAlone      bool   `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
+	NATSSyncs      bool   `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
+	StreamBytesMax int64  `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
 
 	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
 	WebhookCA           string `name:"webhook-ca" help:"PEM file with certificate authorities for https targets, besides those of the system." placeholder:"FILE" env:"CARILLON_WEBHOOK_CA"`
