@@ -20,7 +20,6 @@ package bus
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,6 +31,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/natsfile"
 )
 
 // Bus owns the embedded server, if there is one, and the connections to NATS. Requests, launches and notices have a
@@ -202,18 +202,12 @@ func (b *Bus) options(name string) []nats.Option {
 		}
 	}
 	if o.Creds != "" {
-		options = append(options, nats.UserCredentials(o.Creds))
+		options = append(options, natsfile.Creds(o.Creds))
 	}
 	if b.embedded != nil {
 		return options // without TLS, which the settings for outside servers would ask for
 	}
-	if o.TLSCert != "" {
-		options = append(options, nats.ClientCert(o.TLSCert, o.TLSKey))
-	}
-	if o.TLSCA != "" {
-		options = append(options, nats.RootCAs(o.TLSCA), nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	return options
+	return append(options, natsfile.TLS(o.TLSCA, o.TLSCert, o.TLSKey))
 }
 
 // Flush returns when the servers know this process's subscriptions. Without this, a caller that hears that the server

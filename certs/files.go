@@ -8,11 +8,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"syscall"
 	"time"
+
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // Files name the files of a listener, all in PEM form. The zero value names none: the listener has no TLS. Each may
@@ -43,17 +41,17 @@ type reading struct {
 // read reads and checks the files at an instant. A certificate that has ended is no error here: the caller compares it
 // with the one that it has.
 func (f Files) read(forPeers bool, at time.Time) (*reading, error) {
-	cert, err := readFile(f.Cert)
+	cert, err := smallfile.Read(f.Cert, fileBytesMax)
 	if err != nil {
 		return nil, fmt.Errorf("the certificate: %w", err)
 	}
-	key, err := readKey(f.Key)
+	key, err := smallfile.Read(f.Key, fileBytesMax, smallfile.NotForOthers)
 	if err != nil {
 		return nil, fmt.Errorf("the key: %w", err)
 	}
 	var ca []byte
 	if f.CA != "" {
-		if ca, err = readFile(f.CA); err != nil {
+		if ca, err = smallfile.Read(f.CA, fileBytesMax); err != nil {
 			return nil, fmt.Errorf("the authorities: %w", err)
 		}
 	}
@@ -75,54 +73,6 @@ func (f Files) read(forPeers bool, at time.Time) (*reading, error) {
 		}
 	}
 	return r, nil
-}
-
-// readFile reads a regular file of limited size.
-func readFile(path string) ([]byte, error) {
-	return readChecked(path, func(fs.FileInfo) error { return nil })
-}
-
-// otherUsers are the permissions that the file of a key must not have: those of all users, and that of the group to
-// write. The group may read, because Kubernetes gives a secret so to a process that is not root.
-const otherUsers = 0o027
-
-// readKey reads a file that other users of the machine may neither read nor change.
-func readKey(path string) ([]byte, error) {
-	return readChecked(path, func(about fs.FileInfo) error {
-		if mode := about.Mode().Perm(); mode&otherUsers != 0 {
-			return fmt.Errorf("%s is open to other users of this machine (mode %04o); want 0600, or 0640 with a group of its own", path, mode)
-		}
-		return nil
-	})
-}
-
-// readChecked reads a regular file that a check accepts. The check is of the file that is read, and not of one that
-// has taken its place since.
-func readChecked(path string, check func(fs.FileInfo) error) ([]byte, error) {
-	// Without O_NONBLOCK, to open a pipe would wait for its other end.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the operator names it
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	about, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !about.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	if err := check(about); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, fileBytesMax+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(text) > fileBytesMax:
-		return nil, fmt.Errorf("%s has more than %d bytes, which is the limit", path, fileBytesMax)
-	}
-	return text, nil
 }
 
 // sumOf returns a hash of the contents of the files, which no other contents have.

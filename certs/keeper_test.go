@@ -120,9 +120,9 @@ func TestOpenRefuses(t *testing.T) {
 	for want, change := range map[string]func(*certs.Files){
 		"go together":                 func(f *certs.Files) { f.Key = "" },
 		"no such file":                func(f *certs.Files) { f.CA += ".missing" },
-		"no regular file":             func(f *certs.Files) { f.Cert = filepath.Dir(f.Cert) },
-		pipe + " is no regular file":  func(f *certs.Files) { f.Key = pipe },
-		"open to other users":         func(f *certs.Files) { chmod(t, f.Key, 0o604) },
+		"it is a directory":           func(f *certs.Files) { f.Cert = filepath.Dir(f.Cert) },
+		pipe + ": it is a pipe":       func(f *certs.Files) { f.Key = pipe },
+		"may read or change it":       func(f *certs.Files) { chmod(t, f.Key, 0o604) },
 		"mode 0644":                   func(f *certs.Files) { chmod(t, f.Key, 0o644) },
 		"(mode 0660)":                 func(f *certs.Files) { chmod(t, f.Key, 0o660) },
 		"failed to find any PEM data": func(f *certs.Files) { certstest.Replace(t, f.Cert, []byte("x")) },

@@ -90,6 +90,7 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 		defer cancel()
 	}
 	doubt := false // whether an earlier try may have taken effect
+	shut := 0      // tries in a row that were shut out
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
 		err := c.try(ctx, q, reply)
 		of := fateOf(err)
@@ -97,6 +98,11 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 		refused := c.opts.Standby && errors.Is(err, CodeNotLeader) // every standby would refuse it
 		if c.opts.NoRetry || !again || refused {
 			return err
+		}
+		if !c.isShut(ctx, err) {
+			shut = 0
+		} else if shut++; shut >= shutMax && !doubt {
+			return c.shut()
 		}
 		// One try without an answer leaves the whole request in doubt, whatever later tries say.
 		doubt = doubt || of == unclear

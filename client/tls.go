@@ -2,10 +2,10 @@ package client
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+
+	"github.com/carillon-io/carillon/certs"
 )
 
 // TLSFrom returns the settings for [Options].TLS from files: the authorities to trust, and a client certificate with
@@ -21,20 +21,17 @@ func TLSFrom(authorities, certificate, key string) (*tls.Config, error) {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authorities != "" {
-		text, err := os.ReadFile(authorities)
+		roots, err := certs.Roots(authorities)
 		if err != nil {
 			return nil, fmt.Errorf("client: TLS: %w", err)
 		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("client: TLS: %s has no certificate; want authorities in PEM", authorities)
-		}
+		config.RootCAs = roots
 	}
 	if certificate == "" {
 		return config, nil
 	}
 	read := func() (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(certificate, key)
+		pair, err := certs.Pair(certificate, key)
 		if err != nil {
 			return nil, fmt.Errorf("client: TLS: %w", err)
 		}

@@ -1,18 +1,24 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // TokenBytesMax bounds a token, in bytes. A token of `carillon auth token` has 52; the bound leaves room for a JWT.
 const TokenBytesMax = 8 << 10
+
+// tokenFileBytesMax bounds what is read of a file with a token, in bytes. It is more than a token may have, so that the
+// error about one that is too long says how long a token may be.
+const tokenFileBytesMax = 8 * TokenBytesMax
 
 // CheckToken returns an error that says what would be right if a text cannot be a token: a token has 1 to
 // [TokenBytesMax] bytes of visible ASCII. The error does not contain the text.
@@ -34,15 +40,15 @@ func StaticToken(token string) func() (string, error) {
 }
 
 // TokenFile returns a function for [Options].Token that reads a file at each call, so that a token is rotated by
-// replacing the file. The file has the token alone; a line end after it is ignored.
+// replacing the file. The file has the token alone; a line end after it is ignored. It must be a regular file that other
+// users of the machine may neither read nor change; its group may read it.
 func TokenFile(path string) func() (string, error) {
 	return func() (string, error) {
-		f, err := os.Open(path)
+		text, err := smallfile.Read(path, tokenFileBytesMax, smallfile.NotForOthers)
 		if err != nil {
-			return "", fmt.Errorf("read the token: %w", err)
+			return "", fmt.Errorf("the token: %w", err)
 		}
-		defer func() { _ = f.Close() }()
-		token, err := ReadToken(f)
+		token, err := ReadToken(bytes.NewReader(text))
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", path, err)
 		}

@@ -57,7 +57,7 @@ func TestTokens(t *testing.T) {
 func TestBadTokens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	for text, want := range map[string]string{
-		"": "empty", "\n": "empty", "se cret\n": "blank", "sécret": "ASCII", "secret\n\n": "blank", strings.Repeat("secret", 200_000): "8192 bytes",
+		"": "empty", "\n": "empty", "se cret\n": "blank", "sécret": "ASCII", "secret\n\n": "blank", strings.Repeat("secret", 2_000): "8192 bytes", strings.Repeat("secret", 200_000): "65536 bytes",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -175,5 +175,24 @@ func TestDenied(t *testing.T) {
 	defer c.Close()
 	if _, err := c.Get(t.Context(), "a"); !client.IsForbidden(err) || !strings.Contains(err.Error(), "carillon.v1.billing.jobs.get") {
 		t.Error(err)
+	}
+}
+
+// TestTokenFilesOfOthers: a file that others can read or change is refused, and a pipe does not hold the caller.
+func TestTokenFilesOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, good := range map[os.FileMode]bool{0o600: true, 0o440: true, 0o644: false, 0o620: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if token, err := client.TokenFile(path)(); (err == nil) != good || good && token != "secret" {
+			t.Errorf("mode %o: %q, %v", mode, token, err)
+		}
+	}
+	if _, err := client.TokenFile(os.DevNull)(); err == nil || !strings.Contains(err.Error(), "it is a device") {
+		t.Errorf("a device: %v", err)
 	}
 }

@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // Flow is one sign-in by the code flow, between the departure to the issuer and the return. Its secrets are kept in a
@@ -156,13 +157,9 @@ func readSecret(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > secretBytesMax || info.Mode().Perm()&0o027 != 0 {
-		return "", errors.New("its client_secret_file is missing, too large, or open to other users of this machine")
-	}
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path, secretBytesMax, smallfile.NotForOthers)
 	if err != nil {
-		return "", errors.New("its client_secret_file cannot be read")
+		return "", errors.New("its client_secret_file is missing, too large, or open to other users of this machine")
 	}
 	return strings.TrimSpace(string(text)), nil
 }

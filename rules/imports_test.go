@@ -37,13 +37,16 @@ var house = map[string][]string{
 	"crontab":   {},
 	"terminal":  {"golang.org/x/sys"},
 	"transfer":  {},
+	// Files that an operator names, read without waiting; and what a connection to NATS takes from them.
+	"smallfile": {},
+	"natsfile":  {module + "/certs", module + "/smallfile", "github.com/nats-io/nats.go", "github.com/nats-io/nkeys"},
 	// Signatures of HTTP requests, for the sender and for receivers.
 	"webhook": {},
 	// Secrets in files.
-	"secrets": over(words),
-	"client":  {module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	"secrets": over(words, module+"/smallfile"),
+	"client":  {module + "/certs", module + "/smallfile", module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// Certificates of listeners, read from files.
-	"certs":           {},
+	"certs":           {module + "/smallfile"},
 	"certs/certstest": {module + "/certs"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
@@ -78,7 +81,7 @@ var house = map[string][]string{
 	// Who may do what, and the one package that reads the file of rights.
 	"access": {module + "/apierr", module + "/job", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
 	// Issuers of identities; a small one for tests.
-	"oidc":          {module + "/access", "github.com/go-json-experiment/json"},
+	"oidc":          {module + "/access", module + "/smallfile", "github.com/go-json-experiment/json"},
 	"oidc/oidctest": {},
 	// Sealed cookies.
 	"session": {},
@@ -87,14 +90,14 @@ var house = map[string][]string{
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
 	// The one package with a NATS server in it.
-	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
+	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/natsfile", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
+		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/server", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // Bounds of the cache. When either is reached, the cache is emptied: that costs one read of each file in use.
@@ -105,9 +105,6 @@ func (d *Dir) read(ref job.SecretRef, tenant, name string) ([]byte, error) {
 	if value, ok := d.known(ref, info); ok {
 		return value, nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
-	}
 	// Without O_NONBLOCK, a pipe that took the place of the file would hold this goroutine for ever.
 	file, err := own.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -123,21 +120,15 @@ func (d *Dir) load(ref job.SecretRef, file *os.File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
-	}
-	value, err := io.ReadAll(io.LimitReader(file, job.SecretBytesMax+1))
+	value, err := smallfile.ReadOpen(file, job.SecretBytesMax)
 	if err != nil {
 		return nil, err
-	}
-	if len(value) > job.SecretBytesMax {
-		return nil, fmt.Errorf("has more than %d bytes, which is the limit", job.SecretBytesMax)
 	}
 	if line, ok := bytes.CutSuffix(value, []byte("\n")); ok {
 		value = bytes.TrimSuffix(line, []byte("\r"))
 	}
 	if len(value) == 0 {
-		return nil, errors.New("is empty")
+		return nil, errors.New("it is empty")
 	}
 	d.keep(ref, cachedFile{info, value})
 	return value, nil

@@ -134,8 +134,8 @@ func (s *Server) Reload() {
 	}
 }
 
-// OptionsError is the error of a start that did nothing, because its options are wrong or would open the server to
-// others.
+// OptionsError is the error of a start that did nothing, because its options, or files that they name, are wrong or would
+// open the server to others. The same start fails again until they are changed.
 type OptionsError struct{ cause error }
 
 // Error implements error.

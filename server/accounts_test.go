@@ -70,6 +70,11 @@ func TestTenantsOverNATSAreApart(t *testing.T) {
 			t.Errorf("%s from the account of billing: %v, %v", subject, m, err)
 		}
 	}
+	// With a leader there, a client is told so, and does not wait for one until its time is over.
+	_, err := clienttest.New(t, billing, client.Options{Tenant: "stock", Timeout: time.Hour}).List(t.Context(), client.ListRequest{})
+	if !client.IsForbidden(err) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), "the leader serves no requests of the tenant stock on this connection") {
+		t.Errorf("a request for another tenant: %v", err)
+	}
 	seen := map[string]chan *nats.Msg{
 		"a viewer": listen(t, e.as("billing-viewer"), ">"), "a program": listen(t, e.as("billing-operator"), ">"), "stock": listen(t, stock, ">"),
 	}

@@ -60,7 +60,7 @@ func (s *Server) openCerts() error {
 		}
 		k, err := certs.Open(certs.Options{Name: one.name, Files: one.files, Peers: one.peers, Logger: s.opts.Logger})
 		if err != nil {
-			return fmt.Errorf("--%s-tls-cert: %w", one.name, err)
+			return &OptionsError{fmt.Errorf("--%s-tls-cert: %w", one.name, err)}
 		}
 		*one.to = k
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,6 +154,13 @@ func TestClusterGainsRights(t *testing.T) {
 		// A cluster admin sees everything, whoever leads.
 		_, admin := clientOf(t, s, "all", "billing")
 		testkit.Retry(t, "the run is there", func(ctx context.Context) error { _, err := admin.Run(ctx, run.RunID); return err })
+		if i == 0 { // the leader is one of the others, and has no rights yet
+			_, billing := clientOf(t, s, "billing", "billing")
+			testkit.Until(t, "a client of a tenant is told why nobody answers", func() bool {
+				_, err := billing.List(t.Context(), client.ListRequest{})
+				return client.IsForbidden(err) && strings.Contains(err.Error(), "the leader still runs without --auth")
+			})
+		}
 	}
 	nc, _ := clientOf(t, servers[0], "all", "billing")
 	js, err := jetstream.New(nc)

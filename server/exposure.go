@@ -66,7 +66,7 @@ func (o Options) exposure(l opening) (exposure, bool) {
 	case bus.OnLoopback(l.addr):
 		return exposure{}, false
 	case l.isForPeers:
-		open.effect, open.give = "every program that reaches it may join the cluster", "--cluster-password or "+l.tlsFlags()
+		open.effect, open.give = "every program that reaches it may join the cluster", "CARILLON_CLUSTER_PASSWORD or --cluster-password-file FILE, or "+l.tlsFlags()
 		return open, o.ClusterPassword == "" && !l.files.IsSet()
 	case o.Auth == "" && !hasTLS:
 		open.give += " and " + l.tlsFlags()
@@ -89,8 +89,8 @@ func (o Options) exposures() (all []exposure) {
 	return all
 }
 
-// checkExposure refuses options that would open a listener to other machines without what protects it, by an
-// [OptionsError]. Each listener has a message of its own.
+// checkExposure refuses options that would open a listener to other machines without what protects it. Each listener has
+// a message of its own.
 func (o Options) checkExposure() error {
 	errs := []error{o.validateHTTPHosts()}
 	for _, l := range o.openings() {
@@ -98,14 +98,10 @@ func (o Options) checkExposure() error {
 			errs = append(errs, fmt.Errorf("options: %s is %q; %w", l.flag, l.addr, err))
 		}
 	}
-	err := errors.Join(errs...)
-	if err == nil && !o.Insecure {
-		err = o.refuseExposure()
+	if err := errors.Join(errs...); err != nil || o.Insecure {
+		return err
 	}
-	if err != nil {
-		return &OptionsError{err}
-	}
-	return nil
+	return o.refuseExposure()
 }
 
 // refuseExposure returns an error for each listener that lacks something.
@@ -161,8 +157,10 @@ func warnEvery(ctx context.Context, logger *slog.Logger, text string, every time
 
 // furtherWarnings returns the warnings of the status besides those of the surroundings.
 func (s *Server) furtherWarnings() (warnings []string) {
-	if text := s.opts.insecurity(); text != "" {
-		warnings = append(warnings, text)
+	for _, text := range []string{s.opts.insecurity(), s.opts.weakPassword()} {
+		if text != "" {
+			warnings = append(warnings, text)
+		}
 	}
 	return append(warnings, s.access.Warnings()...)
 }

@@ -64,7 +64,7 @@ var refusals = map[string]string{
 	"nats open":  " would be open to others: give --auth FILE and --listen-tls-cert/--listen-tls-key, or --insecure",
 	"nats auth":  " would be open to others: give --auth FILE, or --insecure",
 	"nats clear": " would be without TLS: give --listen-tls-cert/--listen-tls-key, or --plaintext if a proxy in front of it terminates TLS",
-	"peers open": " would be open to others: give --cluster-password or --cluster-tls-cert/--cluster-tls-key/--cluster-tls-ca, or --insecure",
+	"peers open": " would be open to others: give CARILLON_CLUSTER_PASSWORD or --cluster-password-file FILE, or --cluster-tls-cert/--cluster-tls-key/--cluster-tls-ca, or --insecure",
 }
 
 // Addresses that only this machine reaches, and others. A name is one of the others, whatever it resolves to.

@@ -25,3 +25,12 @@ func (s *Server) own() []netip.AddrPort {
 	}
 	return own
 }
+
+// listening returns the addresses of the listeners. It is complete once the bus is open.
+func (s *Server) listening() Listening {
+	all := Listening{HTTP: s.listener.Addr().String()}
+	for i, addr := range s.bus.Addrs() {
+		*[]*string{&all.NATS, &all.Peers}[i] = addr.String() // clients, then peers
+	}
+	return all
+}

@@ -9,9 +9,12 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/certs"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/natsfile"
 	"github.com/carillon-io/carillon/schedule"
 )
 
@@ -248,6 +251,21 @@ func (o Options) validate() error {
 		return err
 	}
 	return o.checkExposure()
+}
+
+// checkFiles reads the files with which this process is a client of outside NATS servers; they are of no use otherwise.
+func (o Options) checkFiles() error {
+	if o.NATSURL == "" {
+		return nil
+	}
+	options := []nats.Option{natsfile.TLS(o.TLSCA, o.TLSCert, o.TLSKey)}
+	if o.Creds != "" {
+		options = append(options, natsfile.Creds(o.Creds))
+	}
+	if err := natsfile.Check(options...); err != nil {
+		return fmt.Errorf("options: %w", err)
+	}
+	return nil
 }
 
 // isNoStreamRune reports whether JetStream refuses names of streams that contain r.

@@ -28,11 +28,20 @@ import (
 
 // Ready describes where a server can be reached and what it holds, as the ready line of the command prints it.
 type Ready struct {
-	NATS  string
-	HTTP  string
-	Role  string
-	Epoch uint64
-	Jobs  int
+	NATS string // URLs for a client on this machine
+	HTTP string
+	// Listen has the addresses on which the process listens, as it has opened them.
+	Listen Listening
+	Role   string
+	Epoch  uint64
+	Jobs   int
+}
+
+// Listening are the addresses of the listeners, as host:port with the port that was picked; "" where there is none.
+type Listening struct {
+	NATS  string `json:"nats,omitempty"` // of the embedded server, for clients
+	HTTP  string `json:"http"`
+	Peers string `json:"peers,omitempty"` // of the embedded server, for those of the other nodes
 }
 
 // Server is a running Carillon. Its methods are safe for concurrent use.
@@ -80,7 +89,8 @@ type Server struct {
 }
 
 // Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.
-// ctx bounds the start alone. After an error nothing is left running.
+// ctx bounds the start alone. After an error nothing is left running. It is an [OptionsError] if the options, or files that
+// they name, are wrong: nothing was opened or made then.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	s, err := newServer(opts)
 	if err != nil {
@@ -100,10 +110,22 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// newServer returns a server of which nothing is started.
+// newServer returns a server of which nothing is started. Every error is an [OptionsError].
 func newServer(opts Options) (*Server, error) {
-	opts = opts.withDefaults()
+	s, err := assemble(opts.withDefaults())
+	if err != nil {
+		return nil, &OptionsError{err}
+	}
+	return s, nil
+}
+
+// assemble checks the options, with the files that they name, and returns a server for them. What it refuses is refused
+// because of the options alone.
+func assemble(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(opts.checkClusterPassword(), opts.checkFiles()); err != nil {
 		return nil, err
 	}
 	opts.pinLocalhost()

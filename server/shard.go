@@ -155,7 +155,7 @@ func (s *Server) startShard(ctx context.Context) error {
 		return err
 	}
 	st := s.shard.Status()
-	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
+	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
 	if !s.opts.clustered() { // in a cluster another node may answer
 		err = s.backups.conn.FlushTimeout(flushTimeMax)
 	}

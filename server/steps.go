@@ -22,6 +22,7 @@ func (o Options) isWitness() bool { return o.Witness }
 var startList = []step{
 	{(*Server).openAccess, Options.any},
 	{(*Server).warnInsecure, Options.any},
+	{(*Server).warnPassword, Options.clusterEmbedded},
 	{(*Server).listen, Options.any},
 	{(*Server).openProfile, Options.any},
 	{(*Server).refuseMember, Options.alone},

@@ -40,6 +40,6 @@ func (s *Server) openHealth(ctx context.Context) error {
 		_, _ = fmt.Fprintln(w, "witness")
 	})
 	s.web.Open(&http.Server{Handler: web.GuardHosts(mux, s.opts.httpHosts(), s.opts.Logger)})
-	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Role: "witness"}
+	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: "witness"}
 	return nil
 }

@@ -5,7 +5,7 @@ type authCmd struct {
 	Token authTokenCmd `cmd:"" help:"Draw a token for a program, and print the line for the file of rights."`
 	Check authCheckCmd `cmd:"" help:"Check a file of rights."`
 	Can   authCanCmd   `cmd:"" help:"Say whether a principal may do something; exit status 1 if it may not."`
-	Certs authCertsCmd `cmd:"" help:"Make a small certificate authority, and certificates for trying out TLS."`
+	Certs authCertsCmd `cmd:"" help:"Make small certificate authorities, and certificates for trying out TLS."`
 
 	NATSTemplate authNATSCmd `cmd:"" name:"nats-template" help:"Print users, permissions and accounts of tenants for NATS servers of your own."`
 }
@@ -14,7 +14,7 @@ type authCmd struct {
 func (*authCmd) Help() string {
 	return `Examples:
 
-  carillon auth token ci
+  carillon auth token ci --out ci.token
   carillon auth check /etc/carillon/auth.yaml
   carillon auth can ci jobs.delete --tenant billing --auth /etc/carillon/auth.yaml
   carillon auth certs ./tls --nodes a,b,c --client ops

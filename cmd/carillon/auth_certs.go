@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/certs"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // authCertsCmd makes certificates for trying out. A second call adds to the first: it uses the authority that is there.
@@ -24,9 +26,9 @@ type authCertsCmd struct {
 
 // Help is what `carillon auth certs --help` says besides the flags.
 func (*authCertsCmd) Help() string {
-	return `The files are ca.crt, ca.key, and NAME.crt and NAME.key for each node and client. Keys are readable by their owner only. No file is replaced: to renew a certificate, remove its two files first. If the directory has an authority, it issues the new certificates.
+	return `The files are ca.crt, ca.key, and NAME.crt and NAME.key for each node and client; and for the peers of a cluster peers-ca.crt, peers-ca.key, and NAME-peer.crt and NAME-peer.key for each node. Keys are readable by their owner only. No file is replaced: to renew a certificate, remove its two files first. If the directory has the authorities, they issue the new certificates.
 
-The certificate of a node is for servers and clients, which peers of a cluster need; that of a client cannot become a peer. Keep ca.key where no server runs. For production use a real authority, such as that of cert-manager.
+The peers have an authority of their own, because every certificate of that authority makes its holder a node, who reads and writes everything: give peers-ca.crt to --cluster-tls-ca alone, and ca.crt to the rest. Keep ca.key and peers-ca.key where no server runs. For production use a real authority, such as that of cert-manager.
 
 Examples:
 
@@ -37,19 +39,19 @@ Examples:
 
 // The bounds of the command. A directory with more certificates than that needs a real authority.
 const (
-	authCertsMax      = 100
-	authDaysMax       = 3650
-	authHostsMax      = 100
-	authorityYears    = 10
-	authorityCert     = "ca.crt"
-	authorityKey      = "ca.key"
-	authFileBytesMax  = 64 << 10
-	authNameBytesMax  = 64
-	authDirMode       = 0o700
-	authCertMode      = 0o644
-	authKeyMode       = 0o600
-	nodeDefault       = "server"
-	authorityFullName = "Carillon authority for trying out"
+	authCertsMax     = 100
+	authDaysMax      = 3650
+	authHostsMax     = 100
+	authorityYears   = 10
+	authorityFile    = "ca"       // of servers and clients; .crt and .key follow
+	peersFile        = "peers-ca" // of the peers of a cluster
+	peerSuffix       = "-peer"    // follows the name of a node in that of its certificate for peers
+	authFileBytesMax = 64 << 10
+	authNameBytesMax = 64
+	authDirMode      = 0o700
+	authCertMode     = 0o644
+	authKeyMode      = 0o600
+	nodeDefault      = "server"
 )
 
 // authName is a name that is a file as well, and a name in a certificate.
@@ -67,7 +69,7 @@ func (c *authCertsCmd) Run(con *console) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	authority, files, err := c.authority()
+	authority, files, err := c.authority(authorityFile, "Carillon authority for trying out")
 	if err != nil {
 		return err
 	}
@@ -75,8 +77,24 @@ func (c *authCertsCmd) Run(con *console) error {
 	if len(nodes) == 0 && len(files) > 0 {
 		nodes = []string{nodeDefault}
 	}
-	for i, name := range slices.Concat(nodes, c.Client) {
-		one, err := c.issue(authority, name, i < len(nodes))
+	ofPeers, more, err := c.peersAuthority(nodes)
+	if err != nil {
+		return err
+	}
+	files = append(files, more...)
+	for _, name := range nodes {
+		one, err := c.issue(authority, name, c.hostsOf(name), certs.Wanted{Server: true})
+		if err != nil {
+			return err
+		}
+		peer, err := c.issue(ofPeers, name+peerSuffix, c.hostsOf(name), certs.Wanted{Server: true, Client: true})
+		if err != nil {
+			return err
+		}
+		files = append(append(files, one...), peer...)
+	}
+	for _, name := range c.Client {
+		one, err := c.issue(authority, name, []string{name}, certs.Wanted{Client: true})
 		if err != nil {
 			return err
 		}
@@ -105,8 +123,8 @@ func (c *authCertsCmd) check() error {
 		return usagef("a name stands twice among --nodes and --client; each has files of its own")
 	}
 	for _, name := range names {
-		if !authName.MatchString(name) || len(name) > authNameBytesMax || name == "ca" {
-			return usagef("%q is no name of a certificate; want letters, digits, ., _, - and @, and not ca", clip(name))
+		if !authName.MatchString(name) || len(name) > authNameBytesMax || name == authorityFile || name == peersFile || strings.HasSuffix(name, peerSuffix) {
+			return usagef("%q is no name of a certificate; want letters, digits, ., _, - and @, and neither ca nor peers-ca nor -peer at the end", clip(name))
 		}
 	}
 	for _, host := range c.Hosts {
@@ -117,12 +135,21 @@ func (c *authCertsCmd) check() error {
 	return nil
 }
 
-// authority reads the authority of the directory, or makes one, which is returned as files to be written.
-func (c *authCertsCmd) authority() (*certs.Authority, []authFile, error) {
-	certPath, keyPath := filepath.Join(c.Dir, authorityCert), filepath.Join(c.Dir, authorityKey)
-	cert, err := readFileMax(certPath, authFileBytesMax)
+// peersAuthority reads or makes the authority of the peers, if there are nodes. It is another one than that of clients, so
+// that no certificate that a client gets, by mistake for both uses, makes it a node of the cluster.
+func (c *authCertsCmd) peersAuthority(nodes []string) (*certs.Authority, []authFile, error) {
+	if len(nodes) == 0 {
+		return nil, nil, nil
+	}
+	return c.authority(peersFile, "Carillon authority of peers for trying out")
+}
+
+// authority reads an authority of the directory, or makes one, which is returned as files to be written.
+func (c *authCertsCmd) authority(file, name string) (*certs.Authority, []authFile, error) {
+	certPath, keyPath := filepath.Join(c.Dir, file+".crt"), filepath.Join(c.Dir, file+".key")
+	cert, err := smallfile.Read(certPath, authFileBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
-		made, err := certs.NewAuthority(authorityFullName, time.Now().AddDate(authorityYears, 0, 0))
+		made, err := certs.NewAuthority(name, time.Now().AddDate(authorityYears, 0, 0))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,7 +159,7 @@ func (c *authCertsCmd) authority() (*certs.Authority, []authFile, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := readFileMax(keyPath, authFileBytesMax)
+	key, err := smallfile.Read(keyPath, authFileBytesMax)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is there, and its key is needed to issue more: %w", certPath, err)
 	}
@@ -143,13 +170,14 @@ func (c *authCertsCmd) authority() (*certs.Authority, []authFile, error) {
 	return made, nil, nil
 }
 
-// issue returns the files of one certificate.
-func (c *authCertsCmd) issue(a *certs.Authority, name string, isNode bool) ([]authFile, error) {
-	wanted := certs.Wanted{Name: name, Hosts: []string{name}, Client: true, Ends: time.Now().AddDate(0, 0, c.Days)}
-	if isNode {
-		wanted.Server = true
-		wanted.Hosts = append(append(wanted.Hosts, "localhost", "127.0.0.1", "::1"), c.Hosts...)
-	}
+// hostsOf returns the names by which a node is reached.
+func (c *authCertsCmd) hostsOf(node string) []string {
+	return append([]string{node, "localhost", "127.0.0.1", "::1"}, c.Hosts...)
+}
+
+// issue returns the files of one certificate for the uses that wanted has.
+func (c *authCertsCmd) issue(a *certs.Authority, name string, hosts []string, wanted certs.Wanted) ([]authFile, error) {
+	wanted.Name, wanted.Hosts, wanted.Ends = name, hosts, time.Now().AddDate(0, 0, c.Days)
 	cert, key, err := a.Issue(wanted)
 	if err != nil {
 		return nil, fmt.Errorf("make the certificate of %s: %w", name, err)
@@ -188,7 +216,7 @@ func writeNewFile(f authFile) error {
 
 // usage says how the files are used.
 func (c *authCertsCmd) usage(nodes []string) (text string) {
-	ca := filepath.Join(c.Dir, authorityCert)
+	ca := filepath.Join(c.Dir, authorityFile+".crt")
 	if len(nodes) > 0 {
 		node := filepath.Join(c.Dir, nodes[0])
 		text += fmt.Sprintf(`
@@ -198,8 +226,8 @@ a server with TLS on HTTP and NATS:
 
 with --http-tls-client-ca %[2]s and --listen-tls-ca %[2]s it verifies clients; in a cluster of embedded servers add:
 
-  --cluster-tls-cert %[1]s.crt --cluster-tls-key %[1]s.key --cluster-tls-ca %[2]s
-`, node, ca)
+  --cluster-tls-cert %[1]s-peer.crt --cluster-tls-key %[1]s-peer.key --cluster-tls-ca %[3]s
+`, node, ca, filepath.Join(c.Dir, peersFile+".crt"))
 	}
 	flags := ""
 	if len(c.Client) > 0 {

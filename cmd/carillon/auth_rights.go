@@ -3,23 +3,30 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // authTokenCmd draws a token.
 type authTokenCmd struct {
 	Name string `arg:"" help:"Name of the principal, as the audit log shows it."`
+	Out  string `help:"Write the token to this new file, which only you can read, instead of stdout." placeholder:"FILE"`
 }
 
 // Help is what `carillon auth token --help` says besides the flags.
 func (*authTokenCmd) Help() string {
-	return `The token is printed once, to stdout; the line for the file of rights, which has only the token's hash, to stderr:
+	return `The token is shown once: in the file of --out, which must not exist and which only you can read, or else on stdout, for a pipe. The line for the file of rights, which has only the token's hash, goes to stderr.
 
-  carillon auth token ci >token`
+Examples:
+
+  carillon auth token ci --out ci.token
+  carillon auth token ci | carillon login --server https://carillon.example.com:7272`
 }
 
 // Run implements the command.
@@ -28,10 +35,24 @@ func (c *authTokenCmd) Run(con *console) error {
 		return usagef("%v", err)
 	}
 	token, hash := access.NewToken()
-	if _, err := fmt.Fprintln(con.out, token); err != nil {
+	if err := c.write(con, token); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(con.err, "Keep the token: it cannot be shown again. For the file of rights, below principals:\n\n  - {name: %s, token_sha256: %q, grants: [{tenant: default, role: operator}]}\n", c.Name, hash)
+	return err
+}
+
+// write writes the token to where it is wanted. If that is a file that others can read, it says so: the shell has made it.
+func (c *authTokenCmd) write(con *console, token string) error {
+	if c.Out != "" {
+		return writeNew(filepath.Dir(c.Out), []authFile{{c.Out, []byte(token + "\n"), authKeyMode}})
+	}
+	if f, ok := con.out.(*os.File); ok {
+		if about, err := f.Stat(); err == nil && about.Mode().IsRegular() && smallfile.NotForOthers(about) != nil {
+			con.notef("carillon: other users of this machine can read the file with the token: use --out FILE\n")
+		}
+	}
+	_, err := fmt.Fprintln(con.out, token)
 	return err
 }
 

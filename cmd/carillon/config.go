@@ -10,6 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // configBytesMax bounds a config file. Far above any real one: it keeps a wrong path, such as that of a log, from
@@ -33,7 +35,7 @@ func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	path, _ := ctx.FlagValue(trace.Flag).(configFile)
 	settings, err := readConfig(string(path), serve.Flags)
 	if err != nil {
-		return fmt.Errorf("config file %s: %w", path, err)
+		return fmt.Errorf("config file %s: %w", path, plainPathError(err))
 	}
 	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		text, ok := settings[configKey(flag)]
@@ -59,7 +61,7 @@ func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-
 // readConfig returns the settings of a file by key, each as the text that would follow its flag. It reads the whole
 // file before any flag is set, so that a bad key leaves nothing half configured.
 func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
-	text, err := readFileMax(path, configBytesMax)
+	text, err := smallfile.Read(path, configBytesMax)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 const (
@@ -109,25 +109,22 @@ func (e *endpoint) check() error {
 	return nil
 }
 
-// readOwn reads a small file that only the user may read.
+// readOwn reads a small file that only the user may read, in a directory in which only the user may write: in another,
+// anybody could put a context of theirs in its place, with a server that is told the next token.
 func readOwn(path string) ([]byte, error) {
-	// Before the file is opened, because the open of a pipe waits for who writes to it.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("it is no file")
-	}
-	f, err := os.Open(path)
+	text, err := smallfile.Read(path, contextBytesMax, smallfile.ForOwnerAlone)
 	if err != nil {
 		return nil, plainPathError(err)
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat() // the file that is read, whatever the path leads to meanwhile
-	switch {
-	case err != nil:
-		return nil, plainPathError(err)
-	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
-		return nil, fmt.Errorf("other users of this machine may read or change it (mode %#o); run chmod 600 on it, and replace its token if others can have read it", info.Mode().Perm())
+	dir := filepath.Dir(path)
+	about, err := os.Stat(dir)
+	if err == nil {
+		err = smallfile.WrittenByOwnerAlone(about)
 	}
-	return readAllMax(f, contextBytesMax)
+	if err != nil {
+		return nil, fmt.Errorf("its directory %s: %w", dir, plainPathError(err))
+	}
+	return text, nil
 }
 
 // plainPathError returns the cause without the path, which the caller names.
@@ -174,7 +171,7 @@ func currentContext() (string, error) {
 	if err != nil {
 		return "", nil // without a home there are no contexts
 	}
-	text, err := readFileMax(path, contextNameMax+2)
+	text, err := smallfile.Read(path, contextNameMax+2, smallfile.WrittenByOwnerAlone)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -13,14 +13,15 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/natsfile"
 )
 
 // endpointFlags are the address of a server and the credentials for it.
 type endpointFlags struct {
-	Server    string `help:"URL of the server: nats://HOST:4222, or those of a cluster's servers separated by commas, or https://HOST:7272; nats://127.0.0.1:4222 if left out." placeholder:"URL" secret:"user" env:"CARILLON_SERVER" group:"server"`
+	Server    string `help:"URL of the server: nats://HOST:4222, or those of a cluster's servers separated by commas, or https://HOST:7272; nats://127.0.0.1:4222 if left out." placeholder:"URL" secret:"user" instead:"--creds FILE, --token-file FILE or 'carillon login'" env:"CARILLON_SERVER" group:"server"`
 	Tenant    string `help:"Tenant of the jobs; default if left out." placeholder:"TENANT" env:"CARILLON_TENANT" group:"server"`
 	Prefix    string `help:"First token of the service's NATS subjects; carillon if left out." placeholder:"PREFIX" env:"CARILLON_PREFIX" group:"server"`
-	Token     string `help:"Token for a server with rights. Use the variable, --token-file or 'carillon login' instead: other users can read a command line." placeholder:"TOKEN" secret:"all" env:"CARILLON_TOKEN" group:"server"`
+	Token     string `help:"Token for a server with rights; by the variable only, because other users can read a command line." placeholder:"TOKEN" secret:"all" instead:"--token-file FILE, or 'carillon login'" env:"CARILLON_TOKEN" group:"server"`
 	TokenFile string `help:"File with the token; it is read again when a connection is restored." placeholder:"FILE" env:"CARILLON_TOKEN_FILE" group:"server"`
 	Creds     string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	NKey      string `name:"nkey" help:"File with the seed of an nkey for NATS." placeholder:"FILE" env:"CARILLON_NKEY" group:"server"`
@@ -159,9 +160,9 @@ func (e *endpoint) connect(opts client.Options) (*remote, error) {
 // the server refuses such a name, and the second try gives none. The tenant default has an account always, so without
 // a tenant there is no second try.
 func (e *endpoint) connectNATS(opts client.Options) (*nats.Conn, error) {
-	server, options, err := e.natsOptions(opts)
-	if err != nil {
-		return nil, err
+	server, options := e.natsOptions(opts)
+	if err := natsfile.Check(options...); err != nil {
+		return nil, usagef("%v", err)
 	}
 	nc, err := nats.Connect(server, options...)
 	if errors.Is(err, nats.ErrAuthorization) && e.Tenant != "" && !opts.AllTenants && (e.token() != nil || e.NKey != "") {
@@ -183,7 +184,12 @@ func (e *endpoint) connectHTTP(opts client.Options) (r *remote, err error) {
 	}
 	opts.Token = e.token()
 	if opts.TLS, err = client.TLSFrom(e.TLSCA, e.TLSCert, e.TLSKey); err != nil {
-		return nil, err
+		return nil, usagef("%v", err)
+	}
+	if opts.Token != nil {
+		if _, err := opts.Token(); err != nil {
+			return nil, usagef("%v", err)
+		}
 	}
 	c, err := client.Connect(e.Server, opts)
 	if err != nil {
@@ -195,18 +201,18 @@ func (e *endpoint) connectHTTP(opts client.Options) (r *remote, err error) {
 // natsOptions returns the servers and the options of a connection to NATS. Once connected, a connection that breaks is
 // restored without end, so that --watch and a long import survive a restart of NATS; the timeout of each request ends
 // the others.
-func (e *endpoint) natsOptions(opts client.Options) (server string, options []nats.Option, err error) {
+func (e *endpoint) natsOptions(opts client.Options) (server string, options []nats.Option) {
 	name, _ := os.Hostname()
 	options = []nats.Option{
 		nats.Name("carillon command on " + name), nats.Timeout(cmp.Or(opts.Timeout, 15*time.Second)),
 		nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
 	}
 	if e.nats != nil {
-		more, err := e.nats.options()
+		more := e.nats.options()
 		if e.Inbox != "" {
 			more = append(more, nats.CustomInboxPrefix(e.Inbox))
 		}
-		return cmp.Or(e.nats.URL, serverDefault), append(options, more...), err
+		return cmp.Or(e.nats.URL, serverDefault), append(options, more...)
 	}
 	if e.Inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(e.Inbox))
@@ -219,25 +225,16 @@ func (e *endpoint) natsOptions(opts client.Options) (server string, options []na
 		options = append(options, client.WithToken(tenant, token))
 	}
 	if e.Creds != "" {
-		options = append(options, nats.UserCredentials(e.Creds))
+		options = append(options, natsfile.Creds(e.Creds))
 	}
 	if e.NKey != "" {
-		option, err := nats.NkeyOptionFromSeed(e.NKey)
-		if err != nil {
-			return "", nil, fmt.Errorf("nkey in %s: %w", e.NKey, err)
-		}
-		options = append(options, option)
+		options = append(options, natsfile.NKey(e.NKey))
 		if e.Tenant != "" && !opts.AllTenants {
 			options = append(options, nats.UserInfo(e.Tenant, "")) // of several tenants of the key, this one
 		}
 	}
-	if e.TLSCert != "" {
-		options = append(options, nats.ClientCert(e.TLSCert, e.TLSKey))
-	}
-	if e.TLSCA != "" {
-		options = append(options, nats.RootCAs(e.TLSCA))
-	}
-	return cmp.Or(e.Server, serverDefault), options, nil
+	options = append(options, natsfile.TLS(e.TLSCA, e.TLSCert, e.TLSKey))
+	return cmp.Or(e.Server, serverDefault), options
 }
 
 // absolute makes the names of files independent of the directory in which a command runs.

@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/carillon-io/carillon/client"
 )
@@ -50,5 +53,19 @@ func (d *days) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is no number of days; want one such as 90d", clip(string(text)))
 	}
 	*d = days(n)
+	return nil
+}
+
+// setPath sets a flag of the type path, which names a file or a directory. An empty one is refused: kong would take it for
+// the present directory, and a variable that is set to nothing by mistake, such as CARILLON_AUTH, must not mean "none".
+func setPath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	if path == "" {
+		return errors.New("it is empty; want the name of a file, or leave it out (unset the variable)")
+	}
+	target.SetString(kong.ExpandPath(path))
 	return nil
 }

@@ -13,7 +13,7 @@ type importCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs." complete:"@files"`
 	Crontab  string   `help:"Import a crontab; - is standard input." placeholder:"FILE"`
 	System   *bool    `negatable:"" help:"The crontab has a user column. Default: by its path, as for /etc/crontab and cron.d."`
-	Target   string   `help:"Target of the jobs of a crontab; may contain {{name}}, {{hash}}, {{user}} and {{file}}." default:"nats:cron.{{name}}"`
+	Target   string   `help:"Target of the jobs of a crontab; may contain {{name}}, {{hash}}, {{user}} and {{file}}." default:"nats:cron.{{name}}" secret:"url" instead:"a definition in a file, with a secret by reference"`
 	Timezone string   `help:"Timezone of the crontab's times until a CRON_TZ; this machine's if left out." placeholder:"ZONE"`
 	DryRun   bool     `help:"Check and show the jobs; register none."`
 	remoteFlags

@@ -31,7 +31,7 @@ type jobPutCmd struct {
 	MaxRuns  uint32   `help:"Number of scheduled runs after which the job is completed; 0 is no limit." placeholder:"N" group:"when"`
 	Jitter   span     `help:"Delay each run by a part of this time, which is the same for all runs of the job." placeholder:"SPAN" group:"when"`
 
-	Target string `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." group:"what"`
+	Target string `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." secret:"url" instead:"--secret-url TENANT/NAME" group:"what"`
 	Method string `help:"HTTP method; POST if left out." group:"what"`
 
 	MaxInFlight uint32 `help:"Attempts that may be in flight at the target; further ones wait. Default: the limit of the server." placeholder:"N" group:"what"`

@@ -49,7 +49,7 @@ func (c *loginCmd) Run(ctx context.Context, con *console) error {
 	}
 	if e.tokenFile != "" {
 		if e.Token, err = client.TokenFile(e.tokenFile)(); err != nil {
-			return err
+			return usagef("%v", err)
 		}
 		e.tokenFile = ""
 	}

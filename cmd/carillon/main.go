@@ -83,14 +83,15 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	if args[0] != "__complete" { // it has a line that is being typed, and runs nothing of it
+		if err := refuseSecretsInArgs(allFlags(parser.Model.Node), args); err != nil {
+			return con.refuse(nil, err)
+		}
+	}
 	command, err := parser.Parse(args)
 	if err != nil {
 		return con.refuse(nil, err)
 	}
-	if err := refuseUsersInArgs(command); err != nil {
-		return con.refuse(command, err)
-	}
-	warnOfSecretsInArgs(con, command)
 	// Only now is it known whether colours were asked for.
 	con.screen = terminal.ScreenOf(con.out, grammar.Color)
 	// The command gets the context by its type, as an argument of Run.
@@ -123,6 +124,7 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("carillon"), kong.Description(description),
 		kong.Writers(con.out, con.err),
+		kong.NamedMapper("path", kong.MapperFunc(setPath)),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "when", Title: "When it runs:"},
 			{Key: "what", Title: "What it sends, and where to:"},

@@ -123,11 +123,14 @@ func secretsOf(t *testing.T) (files map[string]string, trust *tls.Config) {
 	}
 	files = map[string]string{"auth/auth.yaml": rights, "secrets/auth": rights, "tls/tls.crt": tls.Cert, "tls/tls.key": tls.Key, "tls/ca.crt": tls.CA}
 	of := documentedCerts(t, "deploy/compose/compose.cluster.yaml", "deploy/compose/tls")
-	for _, name := range []string{"ca.crt", "a.crt", "a.key", "b.crt", "b.key", "c.crt", "c.key"} {
-		files["secrets/"+name] = filepath.Join(of, name)
+	files["secrets/ca.crt"] = filepath.Join(of, "peers-ca.crt")
+	for _, name := range []string{"a", "b", "c"} {
+		for _, kind := range []string{".crt", ".key"} {
+			files["secrets/"+name+kind] = filepath.Join(of, name+"-peer"+kind)
+		}
 	}
-	of = documentedCerts(t, "docs/packages.md", "peers")
-	for name, made := range map[string]string{"ca.crt": "ca.crt", "tls.crt": "carillon-peers.crt", "tls.key": "carillon-peers.key"} {
+	of = documentedCerts(t, "docs/packages.md", "tls")
+	for name, made := range map[string]string{"ca.crt": "peers-ca.crt", "tls.crt": "carillon-peer.crt", "tls.key": "carillon-peer.key"} {
 		files["peers/"+name] = filepath.Join(of, made)
 	}
 	return files, certstest.Trust(t, a, nil)
@@ -182,7 +185,7 @@ func onThisMachine(t *testing.T, nodes []environment, names []string, files map[
 		}
 		env["CARILLON_CLUSTER_LISTEN"] = strings.Replace(env["CARILLON_CLUSTER_LISTEN"], ":6222", ":"+port, 1)
 		env["CARILLON_ROUTES"] = strings.NewReplacer(routes...).Replace(env["CARILLON_ROUTES"])
-		env["CARILLON_CLUSTER_PASSWORD"] = "tower"
+		env["CARILLON_CLUSTER_PASSWORD"] = "tower-of-the-town-hall"
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/natsfile"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // natsContextBytesMax bounds the file of a context. A context has some hundred bytes; the bound is for a path that
@@ -62,7 +65,7 @@ func readNATSContext(name string) (*natsContext, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := readFileMax(path, natsContextBytesMax)
+	text, err := smallfile.Read(path, natsContextBytesMax)
 	c := new(natsContext)
 	if err == nil {
 		err = json.Unmarshal(text, c)
@@ -71,7 +74,7 @@ func readNATSContext(name string) (*natsContext, error) {
 		err = c.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("context %s: %s: %w", name, path, err)
+		return nil, fmt.Errorf("context %s: %s: %w", name, path, plainPathError(err))
 	}
 	// The nats command writes such paths as they were typed.
 	for _, file := range []*string{&c.Creds, &c.NKey, &c.Cert, &c.Key, &c.CA} {
@@ -113,29 +116,9 @@ func expandHome(path string) string {
 	return filepath.Join(home, rest)
 }
 
-// options returns the options of a connection to the servers of the context.
-func (c *natsContext) options() (options []nats.Option, err error) {
-	if options, err = c.identity(); err != nil {
-		return nil, err
-	}
-	if c.Cert != "" {
-		options = append(options, nats.ClientCert(c.Cert, c.Key))
-	}
-	if c.CA != "" {
-		options = append(options, nats.RootCAs(c.CA))
-	}
-	if c.TLSFirst {
-		options = append(options, nats.TLSHandshakeFirst())
-	}
-	if c.InboxPrefix != "" {
-		options = append(options, nats.CustomInboxPrefix(c.InboxPrefix))
-	}
-	return options, nil
-}
-
-// identity returns the options for the credentials of the context. Several may be set; the NATS library decides
-// which one it uses.
-func (c *natsContext) identity() (options []nats.Option, err error) {
+// options returns the options of a connection to the servers of the context. Several credentials may be set; the NATS
+// library decides which one it uses.
+func (c *natsContext) options() (options []nats.Option) {
 	if c.User != "" {
 		options = append(options, nats.UserInfo(c.User, c.Password))
 	}
@@ -143,14 +126,17 @@ func (c *natsContext) identity() (options []nats.Option, err error) {
 		options = append(options, nats.Token(c.Token))
 	}
 	if c.Creds != "" {
-		options = append(options, nats.UserCredentials(c.Creds))
+		options = append(options, natsfile.Creds(c.Creds))
 	}
 	if c.NKey != "" {
-		option, err := nats.NkeyOptionFromSeed(c.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("nkey of the context: %w", err)
-		}
-		options = append(options, option)
+		options = append(options, natsfile.NKey(c.NKey))
 	}
-	return options, nil
+	options = append(options, natsfile.TLS(c.CA, c.Cert, c.Key))
+	if c.TLSFirst {
+		options = append(options, nats.TLSHandshakeFirst())
+	}
+	if c.InboxPrefix != "" {
+		options = append(options, nats.CustomInboxPrefix(c.InboxPrefix))
+	}
+	return options
 }

@@ -30,7 +30,7 @@ type serveCmd struct {
 
 	InboxPrefix []string `name:"inbox-prefix" help:"Prefixes of the inboxes of clients, besides _INBOX and _R_, separated by commas. A request with any other reply subject is dropped." placeholder:"PREFIX,…" env:"CARILLON_INBOX_PREFIX"`
 
-	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" secret:"user" env:"CARILLON_NATS"`
+	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" secret:"user" instead:"'nats' in the file of --config, or --creds FILE" env:"CARILLON_NATS"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY"`
@@ -41,16 +41,19 @@ type serveCmd struct {
 	ClusterName     string   `help:"Run as a node of this cluster: nodes with the same NATS, prefix and cluster name share one log, and one of them leads." placeholder:"NAME" env:"CARILLON_CLUSTER_NAME"`
 	Node            string   `help:"Name of this node, unique in the cluster and kept in the data directory. Default: the host's name and six digits." placeholder:"NAME" env:"CARILLON_NODE"`
 	ClusterListen   string   `help:"Address where the embedded NATS server accepts its peers. Default in a cluster: 127.0.0.1:6222." placeholder:"ADDR" env:"CARILLON_CLUSTER_LISTEN"`
-	Routes          []string `help:"The peers' --cluster-listen addresses, separated by commas; this node's own may be among them." placeholder:"ADDR" env:"CARILLON_ROUTES"`
-	ClusterPassword string   `help:"Password among the embedded NATS servers; better set by the variable, which ps does not show." placeholder:"SECRET" env:"CARILLON_CLUSTER_PASSWORD"`
-	Witness         bool     `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
-	Durability      string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
-	Replicas        int      `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
-	RecreateStream  bool     `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
-	DiscardData     bool     `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
-	LeadAlone       bool     `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
-	NATSSyncs       bool     `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
-	StreamBytesMax  int64    `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
+	Routes          []string `help:"The peers' --cluster-listen addresses, separated by commas; this node's own may be among them." placeholder:"ADDR" secret:"user" instead:"--cluster-password-file FILE for the password of all" env:"CARILLON_ROUTES"`
+	ClusterPassword string   `help:"Password among the embedded NATS servers, at least 16 bytes; by the variable or in the file of --config only, because other users can read a command line." placeholder:"SECRET" secret:"all" instead:"--cluster-password-file FILE" env:"CARILLON_CLUSTER_PASSWORD"`
+
+	ClusterPasswordFile string `help:"File with the password among the embedded NATS servers, which other users of the machine cannot read." placeholder:"FILE" env:"CARILLON_CLUSTER_PASSWORD_FILE"`
+
+	Witness        bool   `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
+	Durability     string `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
+	Replicas       int    `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
+	RecreateStream bool   `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
+	DiscardData    bool   `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
+	LeadAlone      bool   `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
+	NATSSyncs      bool   `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
+	StreamBytesMax int64  `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
 
 	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
 	WebhookCA           string `name:"webhook-ca" help:"PEM file with certificate authorities for https targets, besides those of the system." placeholder:"FILE" env:"CARILLON_WEBHOOK_CA"`
@@ -84,9 +87,9 @@ type serveCmd struct {
 
 // Help is what `carillon serve --help` says besides the flags.
 func (*serveCmd) Help() string {
-	return `When the server is ready, it prints one JSON line with its addresses to stdout:
+	return `When the server is ready, it prints one JSON line to stdout: with the URLs for programs on this machine, and with the addresses on which it listens:
 
-  {"ready":true,"nats":"nats://127.0.0.1:4222","http":"http://127.0.0.1:7272","role":"leader","epoch":1,"jobs":0}
+  {"ready":true,"nats":"nats://127.0.0.1:4222","http":"http://127.0.0.1:7272","role":"leader","epoch":1,"jobs":0,"listen":{"nats":"127.0.0.1:4222","http":"127.0.0.1:7272"}}
 
 In a cluster the role is leader, standby or witness. The line comes when a majority of the NATS servers is there, and a log to follow.
 
@@ -128,8 +131,11 @@ func (c *serveCmd) Run(con *console) error {
 		return usagef("%v", err)
 	}
 	var err error
+	if opts.ClusterPassword, err = c.clusterPassword(); err != nil {
+		return usagef("%v", err)
+	}
 	if opts.Traces, err = c.traceFlags.options(); err != nil {
-		return err
+		return usagef("%v", err)
 	}
 	if opts.WebhookRoots, err = webhookRoots(c.WebhookCA); err != nil {
 		return err
@@ -147,7 +153,7 @@ func (c *serveCmd) Run(con *console) error {
 		return c.startError(ctx, err)
 	}
 	ready := s.Ready()
-	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP),
+	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP), slog.Any("listen", ready.Listen),
 		slog.String("role", ready.Role), slog.Uint64(job.LogEpoch, ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
 	// A server that its starter cannot find is of no use, so it ends in good order.
 	if err := con.printReady(ready); err != nil {
@@ -235,13 +241,14 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 // standard output. Programs that start a server wait for it, so its fields only grow.
 func (c *console) printReady(r server.Ready) error {
 	line, err := json.Marshal(struct {
-		Ready bool   `json:"ready"`
-		NATS  string `json:"nats"`
-		HTTP  string `json:"http"`
-		Role  string `json:"role"`
-		Epoch uint64 `json:"epoch"`
-		Jobs  int    `json:"jobs"`
-	}{true, redactURLs(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs})
+		Ready  bool             `json:"ready"`
+		NATS   string           `json:"nats"`
+		HTTP   string           `json:"http"`
+		Role   string           `json:"role"`
+		Epoch  uint64           `json:"epoch"`
+		Jobs   int              `json:"jobs"`
+		Listen server.Listening `json:"listen"`
+	}{true, redactURLs(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs, r.Listen})
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "%s\n", line)
 	}

@@ -12,7 +12,7 @@ import (
 // traceFlags are the flags for OpenTelemetry traces. Without --traces nothing is traced, and the request path pays
 // nothing for it.
 type traceFlags struct {
-	Traces     string  `help:"Send OpenTelemetry traces of requests and runs to this collector, as OTLP over HTTP; headers for it in OTEL_EXPORTER_OTLP_HEADERS." placeholder:"URL" env:"CARILLON_TRACES"`
+	Traces     string  `help:"Send OpenTelemetry traces of requests and runs to this collector, as OTLP over HTTP; headers for it in OTEL_EXPORTER_OTLP_HEADERS." placeholder:"URL" secret:"user" instead:"headers in OTEL_EXPORTER_OTLP_HEADERS" env:"CARILLON_TRACES"`
 	TraceRatio float64 `help:"Share of the requests and runs that are traced, 0 to 1, unless the caller has decided." default:"1" env:"CARILLON_TRACE_RATIO"`
 }
 

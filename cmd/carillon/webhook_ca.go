@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // webhookCABytesMax bounds the file of --webhook-ca. The file of a whole system is a quarter of that.
@@ -17,7 +19,7 @@ func webhookRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := readFileMax(path, webhookCABytesMax)
+	text, err := smallfile.Read(path, webhookCABytesMax)
 	if err != nil {
 		return nil, usagef("--webhook-ca: %v", err)
 	}
