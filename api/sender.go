@@ -1,9 +1,9 @@
 package api
 
 import (
-	"encoding/json"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -41,11 +41,27 @@ func sender(r *inbox.Request) (account, user string, err error) {
 // server writes it once. Where the client's last line has no end, what the server writes becomes a part of that line, and
 // so of another name or value; then a line of the client's own would be the only one with the name.
 func timesNamed(h nats.Header) (times int) {
-	count := func(text string) int { return strings.Count(strings.ToLower(text), strings.ToLower(senderHeader)) }
 	for name, values := range h {
-		times += count(name) * len(values)
+		times += timesIn(name) * len(values)
 		for _, value := range values {
-			times += count(value)
+			times += timesIn(value)
+		}
+	}
+	return times
+}
+
+// timesIn returns how often the name stands in a text, in any case. It copies nothing: every request from an account pays
+// for it. Only ASCII has the same length in both cases, so what is compared is as long as the name.
+func timesIn(text string) (times int) {
+	for i := 0; i+len(senderHeader) <= len(text); i++ {
+		at := strings.IndexAny(text[i:], "nN")
+		if at < 0 {
+			break
+		}
+		i += at
+		if i+len(senderHeader) <= len(text) && strings.EqualFold(text[i:i+len(senderHeader)], senderHeader) {
+			times++
+			i += len(senderHeader) - 1
 		}
 	}
 	return times
