@@ -10,9 +10,9 @@
 // The package recognizes nobody: [Options.Rights] says who reads a page, and the server decides what they may do. A page
 // only leaves out what would be refused. Without Rights every client that can connect to the port may do everything.
 //
-// routes.go has the table of pages and actions, with the right that each needs; each page is in the file of its noun, with the type of its
-// content. visit.go is one request, view.go renders, live.go streams, recorder.go and spread.go collect what chart.go
-// draws, format.go and job_text.go make texts, assets.go has the static files.
+// routes.go has the table of pages and actions, with the right that each needs; each page is in the file of its noun,
+// with the type of its content. visit.go is one request, view.go renders, live.go streams, recorder.go and spread.go
+// collect what chart.go draws, format.go and job_text.go make texts, assets.go has the static files.
 //
 // Everything is read and changed through a [client.Local]; only the charts read the status of the engine directly,
 // because they need its histograms. The package keeps no state but the samples of the charts: a page is made anew

@@ -83,7 +83,7 @@ func checkComposedSecrets(t *testing.T, who string, has []string, settings map[s
 		t.Errorf("%s: has the secrets %q; its settings name %q", who, has, wants)
 	}
 	for _, name := range has {
-		if want := map[bool]string{true: "./auth.yaml", false: "./tls/" + name}[name == "auth"]; defined[name].File != want {
+		if want := fileOf(name); defined[name].File != want {
 			t.Errorf("%s: the secret %s is the file %q; want %q", who, name, defined[name].File, want)
 		}
 	}
@@ -120,4 +120,16 @@ func TestComposedCluster(t *testing.T) {
 	if witnesses != 1 {
 		t.Errorf("%d witnesses; want one", witnesses)
 	}
+}
+
+// fileOf returns the file that a secret must have: the names are those that `carillon auth certs` gives, for peers.
+func fileOf(secret string) string {
+	node, kind, _ := strings.Cut(secret, ".")
+	switch node {
+	case "auth":
+		return "./auth.yaml"
+	case "ca":
+		return "./tls/peers-ca." + kind
+	}
+	return "./tls/" + node + "-peer." + kind
 }

@@ -33,6 +33,7 @@ func (d *Definition) Validate(rules Rules) error {
 	checks := []func() error{
 		func() error { return ValidateTenant(d.Tenant) },
 		func() error { return ValidateName(d.Name) },
+		d.refuseSight,
 		func() error { return d.Target.validate(d.Tenant, rules) },
 		d.Target.validatePlaces,
 		func() error { return d.validateSecrets(rules) },

@@ -17,9 +17,15 @@ func TestRedirects(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(other.Close)
 	mux := http.NewServeMux()
-	mux.HandleFunc("/within", func(rw http.ResponseWriter, req *http.Request) { http.Redirect(rw, req, "/document", 307) })
-	mux.HandleFunc("/away", func(rw http.ResponseWriter, req *http.Request) { http.Redirect(rw, req, other.URL+"/document", 307) })
-	mux.HandleFunc("/round", func(rw http.ResponseWriter, req *http.Request) { http.Redirect(rw, req, "/round", 307) })
+	mux.HandleFunc("/within", func(rw http.ResponseWriter, req *http.Request) {
+		http.Redirect(rw, req, "/document", http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("/away", func(rw http.ResponseWriter, req *http.Request) {
+		http.Redirect(rw, req, other.URL+"/document", http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("/round", func(rw http.ResponseWriter, req *http.Request) {
+		http.Redirect(rw, req, "/round", http.StatusTemporaryRedirect)
+	})
 	mux.HandleFunc("/document", func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("{}")) })
 	issuer := httptest.NewServer(mux)
 	t.Cleanup(issuer.Close)

@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-io/carillon/api/apitest"
 )
 
-// rights returns the rights of a file with one principal, an operator of the default tenant with the token ci.
+// rights returns the rights of a file with one principal, a viewer of the default tenant with the token ci.
 func rights(t *testing.T) *access.Keeper {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "auth.yaml")
