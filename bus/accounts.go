@@ -70,6 +70,7 @@ func setAccounts(so *server.Options, tenants []Tenant) error {
 		}
 		so.Accounts = append(so.Accounts, server.NewAccount(t.Name))
 	}
+	so.Accounts = append(so.Accounts, server.NewAccount(server.DEFAULT_SYSTEM_ACCOUNT))
 	var parsed server.Options
 	if err := parsed.ProcessConfigString("accounts {\n" + text + "}\n"); err != nil {
 		return fmt.Errorf("the accounts of tenants: %w", err)

@@ -11,9 +11,10 @@
 //
 // With rights, doorman.go decides who may connect to the embedded server, guest.go as whom, accounts.go has the accounts
 // of tenants, and announce.go makes the servers of a cluster know each other's. tenant.go connects the dispatcher there.
+// stream_guard.go decides which streams tenants make, by stream_rule.go.
 //
-// The package starts no goroutines of its own, apart from those of NATS and the one that [Surroundings.Watch] runs and
-// waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
+// The package starts no goroutines of its own, apart from those of NATS, those that pass changes of streams on, for which
+// Close waits, and the ones that [Surroundings.Watch] runs and waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
 // contexts. It does not interpret requests and does not elect leaders.
 package bus
 
@@ -41,7 +42,8 @@ type Bus struct {
 	// as given; never changed
 	opts     Options
 	embedded *server.Server
-	doorman  *doorman // nil: every client may connect to the embedded server
+	doorman  *doorman     // nil: every client may connect to the embedded server
+	guard    *streamGuard // nil: the same
 	// addresses as clients on this machine use them; with an embedded server it is known only when that listens,
 	// because its port may be drawn
 	url string
@@ -69,6 +71,9 @@ func Open(ctx context.Context, o Options) (_ *Bus, err error) {
 			b.Close()
 		}
 	}()
+	if err := b.openGuard(); err != nil {
+		return nil, err
+	}
 	if err := b.awaitNATS(ctx); err != nil {
 		return nil, err
 	}
@@ -222,6 +227,9 @@ func (b *Bus) Flush(ctx context.Context) error {
 func (b *Bus) Close() {
 	for _, conn := range b.conns {
 		conn.Close()
+	}
+	if b.guard != nil {
+		b.guard.running.Wait()
 	}
 	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
 		if conn != nil {

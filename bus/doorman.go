@@ -85,10 +85,15 @@ func (d *doorman) Check(c server.ClientAuthentication) bool {
 // ownUser is the user name of this process's connections in Carillon's account.
 const ownUser = "carillon"
 
-// letSelfIn admits a connection of this process, to the account of a tenant if it names one.
+// letSelfIn admits a connection of this process, to the account of a tenant if it names one, and that of the guard of streams
+// to the system account.
 func (d *doorman) letSelfIn(c server.ClientAuthentication, user string) bool {
 	tenant, is := strings.CutPrefix(user, tenantUser)
-	if !is {
+	switch {
+	case user == guardUser:
+		c.RegisterUser(&server.User{Username: ownUser, Account: d.server.SystemAccount()})
+		return true
+	case !is:
 		c.RegisterUser(&server.User{Username: ownUser})
 		return true
 	}
