@@ -136,7 +136,7 @@ type readiness struct {
 // ready reports whether the process does its part: it leads, or it stands by and hardly lags. A load balancer reads
 // it to choose a node, and a rolling upgrade to wait for one.
 func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
-	info := w.info()
+	info := w.info(access.Who{})
 	ok, code := isReady(info), http.StatusOK
 	if !ok {
 		code = http.StatusServiceUnavailable
@@ -172,16 +172,17 @@ func isReady(info *client.Status) bool {
 	}
 }
 
-// info returns the status of the node.
-func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
+// info returns the status of the node, as a caller may read it.
+func (w *gateway) info(who access.Who) *client.Status { return w.opts.Status(w.engine.Status(), who) }
 
 // status answers with the status of the node, after a look at its surroundings.
 func (w *gateway) status(rw http.ResponseWriter, req *http.Request) {
-	if w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(w.recognize(req))) {
+	who := w.recognize(req)
+	if w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who)) {
 		return
 	}
 	w.opts.Look()
-	w.write(rw, http.StatusOK, w.info())
+	w.write(rw, http.StatusOK, w.info(who))
 }
 
 // unknown answers for a path that does not exist, with the paths that do.
