@@ -65,6 +65,7 @@ func (k *Keeper) deny(w Who, tenant, verb string) error {
 type denials struct {
 	mu                 sync.Mutex
 	unknown, forbidden uint64
+	logins             uint64    // clients of the embedded NATS server
 	second             time.Time // in which logged counts
 	logged             int
 }
@@ -84,13 +85,23 @@ func (d *denials) count(kind *uint64) bool {
 	return d.logged <= deniedPerSecond
 }
 
-// Denied returns how many requests were refused since the start: those of callers without known credentials, and those of
-// known callers without the right. It returns zeros for a nil Keeper.
-func (k *Keeper) Denied() (unknown, forbidden uint64) {
+// RefuseLogin counts a client of the embedded NATS server that was not admitted. It does nothing for a nil Keeper.
+func (k *Keeper) RefuseLogin() {
 	if k == nil {
-		return 0, 0
+		return
 	}
 	k.denied.mu.Lock()
 	defer k.denied.mu.Unlock()
-	return k.denied.unknown, k.denied.forbidden
+	k.denied.logins++
+}
+
+// Denied returns how many requests were refused since the start: those of callers without known credentials, and those of
+// known callers without the right; and how many clients of the embedded NATS server. It returns zeros for a nil Keeper.
+func (k *Keeper) Denied() (unknown, forbidden, logins uint64) {
+	if k == nil {
+		return 0, 0, 0
+	}
+	k.denied.mu.Lock()
+	defer k.denied.mu.Unlock()
+	return k.denied.unknown, k.denied.forbidden, k.denied.logins
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ func Parse(text []byte) (*Table, error) {
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the file has several documents; want one")
+	}
+	if isNull(root.Content[0]) {
+		return nil, &lineError{max(1, root.Content[0].Line), "the file has nothing but an empty document; want principals and tenants"}
 	}
 	t := newTable()
 	if err := t.read(root.Content[0]); err != nil {
@@ -149,6 +153,10 @@ func (t *Table) add(n *yaml.Node, p *Principal, hash string) error {
 	if first := t.byName[p.Name]; first != nil {
 		return wrong(n, "the principal %s stands on line %d already", p.Name, first.line)
 	}
+	if first := t.byFolded[strings.ToLower(p.Name)]; first != nil {
+		return wrong(n, "the principals %s and %s (line %d) differ only in case; want another name", p.Name, first.Name, first.line)
+	}
+	t.byFolded[strings.ToLower(p.Name)] = p
 	if len(t.byName) >= PrincipalsMax {
 		return wrong(n, "the file has more than %d principals", PrincipalsMax)
 	}
@@ -157,6 +165,9 @@ func (t *Table) add(n *yaml.Node, p *Principal, hash string) error {
 		var sum [32]byte
 		if len(hash) != 64 || !isHex(hash, sum[:]) {
 			return wrong(n, "token_sha256 of %s is no SHA-256; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
+		}
+		if sum == sha256.Sum256(nil) {
+			return wrong(n, "token_sha256 of %s is the hash of an empty text, which everybody has; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
 		}
 		if first := t.byToken[sum]; first != nil {
 			return wrong(n, "%s and %s (line %d) have the same token; each principal needs its own", p.Name, first.Name, first.line)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // Keeper keeps the rights of a file, and reads the file again when it changes. A nil Keeper stands for a server without
@@ -56,8 +58,8 @@ func (k *Keeper) Table() *Table {
 	return k.table.Load()
 }
 
-// Tenant returns what the file in force says of a tenant; the zero value, which restricts nothing, for one that it does
-// not list, and for a nil Keeper. The result must not be changed.
+// Tenant returns what the file in force says of a tenant, as [Table.Tenant] does; the zero value, which restricts nothing,
+// for a nil Keeper. The result must not be changed.
 func (k *Keeper) Tenant(name string) Tenant {
 	if k == nil {
 		return Tenant{}
@@ -114,11 +116,31 @@ func (k *Keeper) Reload() {
 		k.logger.Error("the changed file of rights is bad; the rights from before stay in force", slog.String("path", k.path), slog.Any("error", err))
 		return
 	}
+	k.warnOpened(k.table.Load(), table)
 	k.table.Store(table)
 	k.rates.keep(table)
 	k.logger.Info("the file of rights was read", slog.String("path", k.path), slog.Int("principals", table.Principals()), slog.Int("tenants", table.Tenants()))
 	if k.changed != nil {
 		k.changed()
+	}
+}
+
+// FileWarnings returns what only those who may know of the server's files should read: which file is not in force.
+func (k *Keeper) FileWarnings() []string {
+	if k == nil || !k.isBad.Load() {
+		return nil
+	}
+	return []string{fmt.Sprintf("the bad file of rights is %s", k.path)}
+}
+
+// warnOpened logs which tenants a new file restricts no longer, although it lists them: a list that is taken out opens
+// everything, and may have been taken out by mistake.
+func (k *Keeper) warnOpened(was, now *Table) {
+	for _, name := range was.TenantNames() {
+		before, after := was.Tenant(name).Targets, now.Tenant(name).Targets
+		if !after.IsUnlisted && (before.Subjects != nil && after.Subjects == nil || before.Hosts != nil && after.Hosts == nil) {
+			k.logger.Warn("the file of rights restricts the targets of a tenant no longer", slog.String(job.LogTenant, name))
+		}
 	}
 }
 
@@ -130,13 +152,14 @@ func (k *Keeper) Refused() uint64 {
 	return k.refused.Load()
 }
 
-// Warnings returns that the file that is there now is not in force; none if it is, and for a nil Keeper. It does not say
-// why, because each caller with any role reads the warnings, and the reason names principals. It does not wait for a read.
+// Warnings returns that the file that is there now is not in force; none if it is, and for a nil Keeper. It says neither
+// which file nor why, because each caller with any role reads the warnings, and the reason names principals. It does not
+// wait for a read.
 func (k *Keeper) Warnings() []string {
 	if k == nil || !k.isBad.Load() {
 		return nil
 	}
-	return []string{fmt.Sprintf("the file of rights %s is bad, and the rights from before stay in force: the log and `carillon auth check` say why", k.path)}
+	return []string{"the file of rights is bad, and the rights from before stay in force: the log and `carillon auth check` say why"}
 }
 
 // hasChanged reports whether the file is another one than that which was read last. A file that cannot be read counts as
@@ -174,6 +197,9 @@ func (k *Keeper) read() (*Table, error) {
 	}
 	if info.Mode().Perm()&otherUsers != 0 {
 		return nil, fmt.Errorf("other users of this machine may read or change it (mode %#o); want `chmod 600`", info.Mode().Perm())
+	}
+	if err := checkOwner(k.path, info); err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, BytesMax+1))
 	if err != nil {

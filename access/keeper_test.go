@@ -88,7 +88,7 @@ func TestReload(t *testing.T) {
 	if text := k.log.String(); strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, `line 1: the key \"nam\" of a principal is unknown; did you mean \"name\"?`) {
 		t.Errorf("the log has %s", text)
 	}
-	if w := k.Warnings()[0]; !strings.Contains(w, k.path) || strings.Contains(w, "nam\"") {
+	if w := k.Warnings()[0]; strings.Contains(w, k.path) || strings.Contains(w, "nam\"") {
 		t.Errorf("the warning is %q", w)
 	}
 	k.write(one)

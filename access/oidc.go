@@ -1,7 +1,9 @@
 package access
 
 import (
+	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,4 +167,25 @@ func (t *Table) named(name string) *Principal {
 		return nil
 	}
 	return union(found)
+}
+
+// secretBytesMax bounds the secret of a client, in bytes.
+const secretBytesMax = 4 << 10
+
+// CheckSecretFile returns an error that says what would be right if SecretFile cannot be used now. The server itself reads
+// the file at each sign-in. Without SecretFile it returns nil.
+func (o OIDC) CheckSecretFile() error {
+	if o.SecretFile == "" {
+		return nil
+	}
+	info, err := os.Stat(o.SecretFile)
+	switch {
+	case err != nil:
+		return fmt.Errorf("client_secret_file of oidc, %s: %w", o.SecretFile, plainPathError(err))
+	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > secretBytesMax:
+		return fmt.Errorf("client_secret_file of oidc, %s, has %d bytes; want a file with the secret, of at most %d", o.SecretFile, info.Size(), secretBytesMax)
+	case info.Mode().Perm()&otherUsers != 0:
+		return fmt.Errorf("client_secret_file of oidc, %s: other users of this machine may read or change it (mode %#o); want `chmod 600`", o.SecretFile, info.Mode().Perm())
+	}
+	return nil
 }

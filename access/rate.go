@@ -59,7 +59,7 @@ func (r *rates) spend(tenant string, perSecond float64, n int, now time.Time) er
 		return apierr.Errorf(apierr.RateLimited, "", "the request counts as %d, and the rate of the tenant %s, %s, permits %d at once; want smaller requests", n, tenant, rateText(perSecond), most)
 	case n == 1 && left < 1:
 		b.limited++
-		e := apierr.Errorf(apierr.RateLimited, "", "the tenant %s has used up its rate of %s, and %.0f more", tenant, rateText(perSecond), max(0, -left))
+		e := apierr.Errorf(apierr.RateLimited, "", "the tenant %s has used up its rate of %s%s", tenant, rateText(perSecond), debtText(-left))
 		e.RetryAfter = time.Duration((1 - left) / perSecond * float64(time.Second))
 		e.Message += fmt.Sprintf("; ask again in %s", e.RetryAfter.Round(time.Millisecond))
 		return e
@@ -112,4 +112,12 @@ func (r *rates) use(tenant string, perSecond float64, now time.Time) (used float
 		return 0, 0
 	}
 	return max(0, float64(burstOf(perSecond))-b.limiter.TokensAt(now)), b.limited
+}
+
+// debtText says how many requests a tenant has had beyond its rate; nothing for less than one.
+func debtText(debt float64) string {
+	if debt = math.Round(debt); debt < 1 {
+		return ""
+	}
+	return fmt.Sprintf(", and %.0f requests beyond it", debt)
 }

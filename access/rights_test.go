@@ -86,7 +86,7 @@ func TestRefusals(t *testing.T) {
 			t.Fatalf("the refusal is %v", err)
 		}
 	}
-	if unknown, forbidden := k.Denied(); unknown != 100 || forbidden != 100 {
+	if unknown, forbidden, _ := k.Denied(); unknown != 100 || forbidden != 100 {
 		t.Errorf("counted %d and %d", unknown, forbidden)
 	}
 	if lines := strings.Count(log.String(), "\n"); lines == 0 || lines > 5*deniedPerSecond {
@@ -110,7 +110,7 @@ func TestNoKeeper(t *testing.T) {
 	if k.Authorize(Who{}, "any", "jobs.delete") != nil || k.AuthorizeStatus(Who{}) != nil || !k.May(Who{}, "a", "backup") || !k.Sees(Who{}, "a", Admin) {
 		t.Error("a server without rights refuses something")
 	}
-	if unknown, forbidden := k.Denied(); k.Table() != nil || k.Warnings() != nil || k.Refused() != 0 || unknown+forbidden != 0 {
+	if unknown, forbidden, logins := k.Denied(); k.Table() != nil || k.Warnings() != nil || k.Refused() != 0 || unknown+forbidden+logins != 0 {
 		t.Error("a server without rights counts something")
 	}
 }

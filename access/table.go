@@ -4,22 +4,25 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // Table is a file of rights that was read and found right. It does not change, and is safe for concurrent use.
 type Table struct {
-	tenants map[string]*Tenant // those that grants may name
-	byName  map[string]*Principal
-	byToken map[[sha256.Size]byte]*Principal
-	byNKey  map[string]*Principal
-	byCert  map[string]*Principal   // by a name of the SAN
-	byGroup map[string][]*Principal // of the issuer
-	oidc    OIDC
+	tenants  map[string]*Tenant // those that grants may name
+	byName   map[string]*Principal
+	byFolded map[string]*Principal // by the name in lower case
+	byToken  map[[sha256.Size]byte]*Principal
+	byNKey   map[string]*Principal
+	byCert   map[string]*Principal   // by a name of the SAN
+	byGroup  map[string][]*Principal // of the issuer
+	oidc     OIDC
 }
 
 func newTable() *Table {
 	return &Table{
-		tenants: map[string]*Tenant{tenantDefault: {}}, byName: make(map[string]*Principal),
+		tenants: map[string]*Tenant{tenantDefault: {}}, byName: make(map[string]*Principal), byFolded: make(map[string]*Principal),
 		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal),
 		byCert: make(map[string]*Principal), byGroup: make(map[string][]*Principal),
 	}
@@ -66,13 +69,13 @@ func whoIs(p *Principal, means string) Who {
 // Principal returns the principal of a name; nil if there is none.
 func (t *Table) Principal(name string) *Principal { return t.byName[name] }
 
-// Tenant returns what the file says of a tenant; the zero value, which restricts nothing, for one that it does not list.
-// The result must not be changed.
+// Tenant returns what the file says of a tenant. One that it does not list has no targets, so that a tenant that is taken
+// out of the file does not gain what its list withheld. The result must not be changed.
 func (t *Table) Tenant(name string) Tenant {
 	if one := t.tenants[name]; one != nil {
 		return *one
 	}
-	return Tenant{}
+	return Tenant{Targets: job.Targets{IsUnlisted: true}}
 }
 
 // Quotas returns the quotas of the tenants that the file lists, by name.

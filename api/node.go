@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/scheduler"
@@ -35,14 +36,20 @@ type Node struct {
 	// Further returns warnings besides those of the surroundings; nil: there are none. It must not block, and is safe for
 	// concurrent use.
 	Further func() []string
+	// Guarded returns warnings that only some callers may read, because they name tenants or files: those for one caller,
+	// or all for nil. nil: there are none. It must not block, and is safe for concurrent use.
+	Guarded func(*access.Who) []string
 }
 
-// Status returns the status of a node whose engine has the given one, with the warnings of the last Look. The caller
-// owns the result. It does not look at the surroundings itself, because it must not block.
-func (n *Node) Status(engine scheduler.Status) *client.Status {
+// Status returns the status of a node whose engine has the given one, as a caller may read it, with the warnings of the
+// last Look. The caller of Status owns the result. It does not look at the surroundings itself, because it must not block.
+func (n *Node) Status(engine scheduler.Status, who access.Who) *client.Status {
 	info := statusInfo(engine, n.Version, n.Cluster)
 	info.DroppedRequests = n.Inboxes.Dropped()
 	info.Warnings = append(info.Warnings, n.Warnings()...)
+	if n.Guarded != nil {
+		info.Warnings = append(info.Warnings, n.Guarded(&who)...)
+	}
 	return info
 }
 
@@ -53,7 +60,16 @@ func (n *Node) Look() {
 	}
 }
 
-// Warnings returns what the last Look found, and the further warnings.
+// Warned returns how many warnings there are, whoever may read them.
+func (n *Node) Warned() int {
+	count := len(n.Warnings())
+	if n.Guarded != nil {
+		count += len(n.Guarded(nil))
+	}
+	return count
+}
+
+// Warnings returns what the last Look found, and the further warnings: those that each caller may read.
 func (n *Node) Warnings() (warnings []string) {
 	if n.Surroundings != nil {
 		warnings = n.Surroundings.Warnings()

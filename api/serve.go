@@ -95,11 +95,12 @@ func (s *Service) readFromAccount(r *inbox.Request) (q Request, err error) {
 	if q, err = readMessage(r, s.opts.accountRoot()); err != nil {
 		return q, err
 	}
-	account, user, err := sender(r)
-	if err == nil {
-		q.Who = s.opts.Caller(q.Tenant, account, user)
+	account, user, err := r.Sender()
+	if err != nil {
+		return q, apierr.Errorf(apierr.Unauthenticated, "", "%v", err)
 	}
-	return q, err
+	q.Who = s.opts.Caller(q.Tenant, account, user)
+	return q, nil
 }
 
 // readMessage reads what each request in a message has. None of the checks reads the body: a request that may not be made

@@ -72,7 +72,7 @@ var statusMembers = object[client.StatusRequest]{}
 
 // status looks at the surroundings first, because a caller that asks for the status wants to know what is wrong at
 // that moment. The tenant is ignored: the status is that of the node.
-func (x *Executor) status(context.Context, string, *client.StatusRequest) (any, error) {
+func (x *Executor) status(ctx context.Context, _ string, _ *client.StatusRequest) (any, error) {
 	x.opts.Look()
-	return x.opts.Status(x.engine.Status()), nil
+	return x.opts.Status(x.engine.Status(), whoOf(ctx)), nil
 }

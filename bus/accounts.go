@@ -17,7 +17,7 @@ type Tenant struct {
 	Name string
 	// Storage is how many bytes the streams of its account may keep in files. 0: the account has no JetStream.
 	Storage int64
-	// Connections bounds the clients in each of its accounts on one server; 0 means [TenantConnectionsDefault].
+	// Connections bounds its clients on one server, viewers and the connection of its runs included; 0 means [TenantConnectionsDefault].
 	Connections int
 }
 
@@ -70,6 +70,7 @@ func setAccounts(so *server.Options, tenants []Tenant) error {
 		}
 		so.Accounts = append(so.Accounts, server.NewAccount(t.Name))
 	}
+	so.Accounts = append(so.Accounts, server.NewAccount(server.DEFAULT_SYSTEM_ACCOUNT))
 	var parsed server.Options
 	if err := parsed.ProcessConfigString("accounts {\n" + text + "}\n"); err != nil {
 		return fmt.Errorf("the accounts of tenants: %w", err)
@@ -147,6 +148,18 @@ func (a *accounts) of(tenant string, asksOnly bool) (account *server.Account, cl
 		a.open[name] = account
 	}
 	return account, cmp.Or(t.Connections, TenantConnectionsDefault), nil
+}
+
+// clientsOf returns the number of clients of a tenant on this server, in both of its accounts.
+func (a *accounts) clientsOf(tenant string) (clients int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, asksOnly := range []bool{false, true} {
+		if account := a.open[accountName(tenant, asksOnly)]; account != nil {
+			clients += account.NumLocalConnections()
+		}
+	}
+	return clients
 }
 
 // The subjects between the accounts. Requests of tenants come on subjects of their own, so that one without the header

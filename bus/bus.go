@@ -11,10 +11,11 @@
 //
 // With rights, doorman.go decides who may connect to the embedded server, guest.go as whom, accounts.go has the accounts
 // of tenants, and announce.go makes the servers of a cluster know each other's. tenant.go connects the dispatcher there.
-// account_conns.go has the connections on which requests of tenants come, and unread.go bounds what clients do not read.
+// account_conns.go has the connections on which requests of tenants come, and pending.go bounds what clients do not read.
+// stream_guard.go decides which streams tenants make, by stream_rule.go.
 //
-// The package starts no goroutines of its own, apart from those of NATS and the one that [Surroundings.Watch] runs and
-// waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
+// The package starts no goroutines of its own, apart from those of NATS, those that pass changes of streams on, for which
+// Close waits, and the ones that [Surroundings.Watch] runs and waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
 // contexts. It does not interpret requests and does not elect leaders.
 package bus
 
@@ -43,7 +44,8 @@ type Bus struct {
 	// as given; never changed
 	opts     Options
 	embedded *server.Server
-	doorman  *doorman // nil: every client may connect to the embedded server
+	doorman  *doorman     // nil: every client may connect to the embedded server
+	guard    *streamGuard // nil: the same
 	// addresses as clients on this machine use them; with an embedded server it is known only when that listens,
 	// because its port may be drawn
 	url string
@@ -72,6 +74,9 @@ func Open(ctx context.Context, o Options) (_ *Bus, err error) {
 			b.Close()
 		}
 	}()
+	if err := b.openGuard(); err != nil {
+		return nil, err
+	}
 	if err := b.awaitNATS(ctx); err != nil {
 		return nil, err
 	}
@@ -229,6 +234,9 @@ func (b *Bus) Close() {
 		conn.Close()
 	}
 	b.accountConns.close()
+	if b.guard != nil {
+		b.guard.running.Wait()
+	}
 	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
 		if conn != nil {
 			conn.Close()

@@ -28,10 +28,12 @@ type Shown struct {
 // and those whom Options.Admit admits. A client whose place has changed is disconnected by review, and comes back to the
 // new one. Safe for concurrent use.
 type doorman struct {
-	own    string // token of this process's connections
-	admit  func(Shown) (Guest, error)
-	prefix string
-	logger *slog.Logger
+	own   string // token of this process's connections
+	admit func(Shown) (Guest, error)
+	// see Options.Refused
+	refused func()
+	prefix  string
+	logger  *slog.Logger
 
 	server   *server.Server // set before a client can connect; never changed
 	accounts *accounts      // the same
@@ -55,7 +57,7 @@ func newDoorman(o Options) *doorman {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it never fails
 	return &doorman{
-		own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: o.Admit, prefix: o.Prefix, logger: o.Logger,
+		own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: o.Admit, refused: o.Refused, prefix: o.Prefix, logger: o.Logger,
 		clients: make(map[uint64]admitted), selves: make(map[uint64]string),
 		expelled: make(map[string]time.Time), sweepAt: clientsMin,
 	}
@@ -87,10 +89,15 @@ func (d *doorman) Check(c server.ClientAuthentication) bool {
 // ownUser is the user name of this process's connections in Carillon's account.
 const ownUser = "carillon"
 
-// letSelfIn admits a connection of this process, to the account of a tenant if it names one.
+// letSelfIn admits a connection of this process, to the account of a tenant if it names one, and that of the guard of streams
+// to the system account.
 func (d *doorman) letSelfIn(c server.ClientAuthentication, user string) bool {
 	tenant, is := strings.CutPrefix(user, tenantUser)
-	if !is {
+	switch {
+	case user == guardUser:
+		c.RegisterUser(&server.User{Username: ownUser, Account: d.server.SystemAccount()})
+		return true
+	case !is:
 		c.RegisterUser(&server.User{Username: ownUser})
 		return true
 	}
@@ -131,8 +138,8 @@ func (d *doorman) letIn(c server.ClientAuthentication, shown Shown, g Guest) err
 	if until := d.expelled[g.Tenant]; time.Now().Before(until) {
 		return errExpelled(g, until)
 	}
-	if account.NumLocalConnections() >= most {
-		return fmt.Errorf("%s has %d clients on this server, which is its bound", g, most)
+	if have := d.accounts.clientsOf(g.Tenant); have >= most {
+		return fmt.Errorf("%s connects, and its tenant has %d clients on this server, viewers included, which is its bound", g, have)
 	}
 	c.RegisterUser(g.user(d.prefix, account))
 	return d.note(c.GetID(), shown, g)
@@ -157,6 +164,9 @@ const refusedPerSecond = 5
 
 // refuse logs why a client was refused: the server itself tells the client only that it was.
 func (d *doorman) refuse(err error) {
+	if d.refused != nil {
+		d.refused()
+	}
 	d.mu.Lock()
 	if now := time.Now().Truncate(time.Second); now != d.second {
 		d.second, d.refusals = now, 0

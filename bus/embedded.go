@@ -65,12 +65,18 @@ func (b *Bus) embed() error {
 	if b.opts.Admit != nil {
 		b.doorman = newDoorman(b.opts)
 		so.CustomClientAuthentication, so.AlwaysEnableNonce, so.WriteDeadline = b.doorman, true, writeMax
+		so.SystemAccount = server.DEFAULT_SYSTEM_ACCOUNT // from the start: see guardStreams
 		if err := setAccounts(so, b.opts.Tenants); err != nil {
 			return err
 		}
 	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
+	}
+	if b.doorman != nil {
+		if err := guardStreams(b.embedded); err != nil {
+			return err
+		}
 	}
 	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
 	if b.doorman != nil {

@@ -50,11 +50,12 @@ func TenantOf(account string) string {
 	return strings.TrimSuffix(account, asksSuffix)
 }
 
-// streamChanges are the requests of JetStream that change or show a whole stream.
+// streamChanges are the requests of JetStream that change or show a whole stream. Only admins may send them, and the
+// [streamGuard] decides about each.
 var streamChanges = []string{
 	"$JS.API.STREAM.CREATE.>", "$JS.API.STREAM.UPDATE.>", "$JS.API.STREAM.DELETE.>", "$JS.API.STREAM.PURGE.>",
 	"$JS.API.STREAM.RESTORE.>", "$JS.API.STREAM.SNAPSHOT.>", "$JS.API.STREAM.MSG.DELETE.>", "$JS.API.STREAM.PEER.>",
-	"$JS.API.STREAM.LEADER.>", "$JS.API.STREAM.TEMPLATE.>",
+	"$JS.API.STREAM.LEADER.>", "$JS.API.STREAM.TEMPLATE.>", "$JS.API.STREAM.CANCEL_MOVE.>",
 }
 
 // permissions returns what a client in the account of a tenant may not do. Requests to Carillon have credentials in them,

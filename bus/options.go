@@ -24,6 +24,8 @@ type Options struct {
 	// by ReviewClients, and is called with a lock held, so it must not wait. nil: every client may, and there is one
 	// account.
 	Admit func(Shown) (Guest, error)
+	// Refused is called for each client that is not admitted, also because of a bound. It must not wait. nil: nothing is.
+	Refused func()
 	// Tenants are those that have accounts, at the start; see ReviewClients.
 	Tenants []Tenant
 	// No other server may have it open.

@@ -66,7 +66,7 @@ func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) err
 	}
 	resp, err := transport.RoundTrip(req)
 	if refusal := refusalOf(err); refusal != nil {
-		return Refuse(refusal)
+		return bar(refusal)
 	}
 	if err != nil {
 		return withoutURL(err)

@@ -65,7 +65,7 @@ func (s *httpSender) resolveURL(p *parcel) error {
 		return p.refuse(err)
 	}
 	if closed, ok := errors.AsType[*job.ClosedError](err); ok {
-		return fmt.Errorf("secret %s: its host is closed to http targets: %s", ref, closed.Network)
+		return bar(fmt.Errorf("secret %s: its host is closed to http targets: %s", ref, closed.Network))
 	}
 	if err != nil { // its text may have parts of the value
 		return fmt.Errorf("secret %s: is no URL of a target; want one such as https://example.com/hook, without user and fragment", ref)
@@ -142,6 +142,9 @@ func (p *parcel) sign(h http.Header, at time.Time) {
 
 // refuse returns the failure for an error of [job.CheckURL]. Its text has no host that comes from a secret.
 func (p *parcel) refuse(err error) error {
+	if closed, ok := errors.AsType[*job.ClosedError](err); ok {
+		return bar(closed)
+	}
 	barred, ok := errors.AsType[*job.TargetError](err)
 	switch {
 	case !ok:

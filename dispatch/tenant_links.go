@@ -183,8 +183,10 @@ func (t *tenantLinks) review() {
 	})
 }
 
-// ReviewTenants asks Options.TenantShares again. Launches that it has not sent yet may still leave on the way of before.
+// ReviewTenants asks Options.TenantShares and Options.InFlight again. Launches that it has not sent yet may still leave on
+// the way of before. Safe for concurrent use.
 func (d *Dispatcher) ReviewTenants() {
+	d.places.review()
 	if d.tenants != nil {
 		d.tenants.review()
 	}

@@ -7,7 +7,7 @@ import "github.com/carillon-io/carillon/job"
 // the share of a kind: in the order of its lane, and the lanes of the tenant take turns.
 //
 // A bound is at least 1, so an attempt waits only while another one is under way, whose end gives it the place. A bound
-// that has become larger is used at that moment too.
+// that has become larger is used when [places.review] is called.
 type tenantTotal struct {
 	most   func(tenant string) int // 0: no bound
 	name   string
@@ -80,6 +80,34 @@ func (s *places) kindsAfter(k *kindPlaces, t *tenantPlaces, fn func(*kindPlaces)
 		}
 		fn(other)
 	}
+}
+
+// review gives the attempts that wait the places that larger bounds of tenants have made. It calls their room without the
+// mutex, as release does.
+func (s *places) review() {
+	for _, g := range s.reviewTotals() {
+		if !g.room() {
+			s.release(g.lane, g.weight)
+		}
+	}
+}
+
+func (s *places) reviewTotals() (grants []grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.kinds {
+		k := &s.kinds[i]
+		for _, total := range s.totals {
+			if t := total.places[k.kind]; t != nil {
+				t.queueUp(k)
+			}
+		}
+		for next := k.next(); next != nil; next = k.next() {
+			grants = append(grants, grant{next.asks.Pop(), next})
+			next.queueUp()
+		}
+	}
+	return grants
 }
 
 // inFlightOf returns how many attempts of a tenant are under way; 0 if tenants have no bounds.

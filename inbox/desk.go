@@ -107,6 +107,15 @@ func (r *Request) Answer(to string, header nats.Header, data []byte) error {
 		header = make(nats.Header, 1)
 	}
 	header[ReplyHeader] = []string{to}
+	return r.Forward(header, data)
+}
+
+// Forward sends what another service has replied, without the header of Carillon's own replies. For the rest it does what
+// [Request.Answer] does.
+func (r *Request) Forward(header nats.Header, data []byte) error {
+	if !r.Wants() {
+		return nil
+	}
 	err := r.conn.PublishMsg(&nats.Msg{Subject: r.reply, Header: header, Data: data})
 	if errors.Is(err, nats.ErrConnectionClosed) {
 		return nil

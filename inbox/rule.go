@@ -16,6 +16,7 @@ package inbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -124,6 +125,34 @@ func (r *Rule) Allows(subject string) bool {
 		}
 	}
 	return false
+}
+
+// Overlaps reports whether some subject of a pattern may be an inbox of a client, so that who receives the pattern could
+// answer in the place of others.
+func (r *Rule) Overlaps(pattern string) bool {
+	prefixes := append([]string{gateway}, usual...)
+	if r != nil {
+		prefixes = append(prefixes, r.prefixes...)
+	}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return reaches(pattern, prefix) })
+}
+
+// reaches reports whether some subject of a pattern begins with a text. The last token of the text may be the beginning of
+// a token of the subject.
+func reaches(pattern, prefix string) bool {
+	tokens, of := strings.Split(pattern, "."), strings.Split(strings.TrimSuffix(prefix, "."), ".")
+	for i, want := range of {
+		switch {
+		case i < len(tokens) && tokens[i] == ">":
+			return true
+		case i >= len(tokens):
+			return false
+		case tokens[i] == "*" || tokens[i] == want:
+		case i < len(of)-1 || !strings.HasPrefix(tokens[i], want):
+			return false
+		}
+	}
+	return true
 }
 
 // Dropped returns the number of requests that were dropped so far. If it grows, there is most likely a client

@@ -93,3 +93,23 @@ func TestDropsAreSaidSeldom(t *testing.T) {
 		t.Errorf("%d dropped", r.Dropped())
 	}
 }
+
+// TestOverlaps: patterns that include an inbox are found, whatever wildcard they have.
+func TestOverlaps(t *testing.T) {
+	r, err := NewRule("carillon", "team.box")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]bool{
+		">": true, "*.>": true, "*": true, "_INBOX.>": true, "_INBOX_alice.*": true, "_INBOX.x.y": true, "_R_.*": true, "_GR_.a.b.>": true,
+		"team.>": true, "team.box.*": true, "team.boxes": true, "*.box.>": true, "team.*": true,
+		"team": false, "team.bo": false, "work.>": false, "work.*": false, "INBOX.>": false, "team.out.box": false,
+	} {
+		if got := r.Overlaps(pattern); got != want {
+			t.Errorf("%s: %t; want %t", pattern, got, want)
+		}
+	}
+	if (*Rule)(nil).Overlaps("team.box.x") || !(*Rule)(nil).Overlaps("_INBOX.>") {
+		t.Error("a nil rule has not the usual inboxes")
+	}
+}

@@ -14,16 +14,24 @@ type Targets struct {
 	Subjects *SubjectSet // nil: every subject
 	Hosts    *HostSet    // of URLs, as they are written there; nil: every host
 	Reach    Reach       // the closed addresses that are open; a host must also be in Hosts
+	// IsUnlisted: the file of rights does not list the tenant, so that its jobs may have no target, whatever the other fields
+	// say.
+	IsUnlisted bool
 }
 
 // TargetError means that a tenant's jobs may not have a target.
 type TargetError struct {
 	What    string // the subject or the host, with its kind
 	Allowed string // the patterns of what the tenant may have, shortened; "" if it may have none
+	// IsUnlisted: the file of rights does not list the tenant.
+	IsUnlisted bool
 }
 
 // Error implements error.
 func (e *TargetError) Error() string {
+	if e.IsUnlisted {
+		return fmt.Sprintf("%s is not allowed: the file of rights does not list this tenant, so that its jobs have no targets; want it under tenants", e.What)
+	}
 	if e.Allowed == "" {
 		return fmt.Sprintf("%s is not allowed: the file of rights allows this tenant none", e.What)
 	}
@@ -32,18 +40,18 @@ func (e *TargetError) Error() string {
 
 // CheckSubject refuses a subject that is not among those of the tenant, with a [*TargetError]. It allocates only then.
 func (t Targets) CheckSubject(subject string) error {
-	if t.Subjects.Contains(subject) {
+	if !t.IsUnlisted && t.Subjects.Contains(subject) {
 		return nil
 	}
-	return &TargetError{What: fmt.Sprintf("the subject %q", apierr.Clip(subject)), Allowed: listPatterns(t.Subjects.Patterns())}
+	return &TargetError{What: fmt.Sprintf("the subject %q", apierr.Clip(subject)), Allowed: listPatterns(t.Subjects.Patterns()), IsUnlisted: t.IsUnlisted}
 }
 
 // CheckHost refuses the host of a URL that is not among those of the tenant, with a [*TargetError].
 func (t Targets) CheckHost(host string) error {
-	if t.Hosts.Contains(host) {
+	if !t.IsUnlisted && t.Hosts.Contains(host) {
 		return nil
 	}
-	return &TargetError{What: fmt.Sprintf("the host %q", apierr.Clip(host)), Allowed: listPatterns(t.Hosts.Patterns())}
+	return &TargetError{What: fmt.Sprintf("the host %q", apierr.Clip(host)), Allowed: listPatterns(t.Hosts.Patterns()), IsUnlisted: t.IsUnlisted}
 }
 
 // patternsShown is how many patterns an error names.

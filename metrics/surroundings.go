@@ -25,5 +25,5 @@ func (c *doorCollector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (c *doorCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(droppedDesc, prometheus.CounterValue, float64(c.node.Inboxes.Dropped()))
-	ch <- prometheus.MustNewConstMetric(warningsDesc, prometheus.GaugeValue, float64(len(c.node.Warnings())))
+	ch <- prometheus.MustNewConstMetric(warningsDesc, prometheus.GaugeValue, float64(c.node.Warned()))
 }

@@ -61,7 +61,7 @@ func TestForgedSender(t *testing.T) {
 	}
 }
 
-// TestLineOfTheServerIsLong: the check of a header relies on it, see api/sender.go.
+// TestLineOfTheServerIsLong: the check of a header relies on it, see inbox/sender.go.
 func TestLineOfTheServerIsLong(t *testing.T) {
 	t.Parallel()
 	e := startEstate(t, nil)
@@ -149,19 +149,20 @@ func TestStreamsSendNoRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "S", Subjects: []string{"in.*"}, MaxBytes: 1 << 20, RePublish: &jetstream.RePublish{Source: "in.delete", Destination: "carillon.v1.billing.jobs.delete"},
-	}); err != nil {
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"in.*"}, MaxBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := admin.Request("$JS.API.CONSUMER.CREATE.S", []byte(`{"stream_name":"S","config":{"deliver_subject":"carillon.v1.billing.jobs.delete","ack_policy":"none"}}`), 5*time.Second); err != nil {
+	worker := e.as("billing-operator")
+	if _, err := worker.Request("$JS.API.CONSUMER.DURABLE.CREATE.S.pull", []byte(`{"stream_name":"S","config":{"durable_name":"pull","ack_policy":"explicit"}}`), 5*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	all := listen(t, e.as("cluster"), "carillon.account.v1.*.jobs.delete")
-	worker := e.as("billing-operator")
 	if err := worker.PublishMsg(&nats.Msg{Subject: "in.delete", Data: []byte(`{"name":"a"}`), Header: nats.Header{
 		"Nats-Request-Info": {`{"acc":"billing","user":"token:billing-admin"}`},
 	}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.pull", "carillon.v1.billing.jobs.delete", []byte("1")); err != nil {
 		t.Fatal(err)
 	}
 	m := testkit.Receive(t, all)

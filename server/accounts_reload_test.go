@@ -174,13 +174,51 @@ func TestOpenDirectoryGainsRights(t *testing.T) {
 	}
 }
 
-// TestUnlistedTenant: the runs of a tenant that the file does not list fail with a reason, and are not lost.
+// TestUnlistedTenant: a tenant that is taken out of the file does not gain the targets that its list withheld. Its runs are
+// dead with a reason, a put is refused, and the status says so to those who may know of it.
 func TestUnlistedTenant(t *testing.T) {
 	t.Parallel()
 	e := startEstate(t, nil)
+	writeEstate(t, e.path, tenantsOf+"  unlisted: {targets: {subjects: [out], hosts: []}}\n")
+	e.Reload()
 	c := clienttest.New(t, e.as("cluster"), client.Options{Tenant: "unlisted"})
-	run := ended(t, c, putJob(t, c, "a", client.Target{Kind: "nats", Subject: "out"}), "dead")
-	if !strings.Contains(run.Error, "under tenants in the file of rights") {
-		t.Errorf("the run failed with %q", run.Error)
+	ended(t, c, putJob(t, c, "a", client.Target{Kind: "nats", Subject: "out"}), "succeeded")
+	writeEstate(t, e.path, tenantsOf)
+	e.Reload()
+	run := ended(t, c, trigger(t, c, "a"), "dead")
+	if run.Reason != "target not allowed" || !strings.Contains(run.Error, "does not list this tenant") {
+		t.Errorf("the run failed with %q, for %q", run.Error, run.Reason)
 	}
+	j := client.Job{Name: "b", Schedule: "@yearly", Target: client.Target{Kind: "http", URL: "https://example.com/"}}
+	if _, _, err := c.Put(t.Context(), j); err == nil || !strings.Contains(err.Error(), "want it under tenants") {
+		t.Errorf("a put in the tenant: %v", err)
+	}
+	for principal, want := range map[string]bool{"cluster": true, "reader": true, "billing-admin": false, "stock-viewer": false} {
+		user := map[string]string{"cluster": "billing", "reader": "billing"}[principal] // who has several tenants names one
+		tenant, _, _ := strings.Cut(principal, "-")
+		if principal == "cluster" || principal == "reader" {
+			tenant = "billing"
+		}
+		st, err := clienttest.New(t, e.as(principal, nats.UserInfo(user, "")), client.Options{Tenant: tenant}).Status(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", principal, err)
+		}
+		if got := strings.Contains(strings.Join(st.Warnings, "\n"), "unlisted"); got != want {
+			t.Errorf("%s reads the warnings %q", principal, st.Warnings)
+		}
+	}
+	writeEstate(t, e.path, tenantsOf+"  unlisted:\n")
+	e.Reload()
+	if ended(t, c, trigger(t, c, "a"), "succeeded"); strings.Contains(readStatus(t, c), "unlisted") {
+		t.Error("the warning stays")
+	}
+}
+
+func readStatus(t *testing.T, c *client.Client) string {
+	t.Helper()
+	st, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(st.Warnings, "\n")
 }

@@ -3,6 +3,8 @@ package server_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,14 @@ func TestPlaceOfClients(t *testing.T) {
 		if err == nil {
 			nc.Close()
 		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", e.Ready().HTTP+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer reader")
+	if page := testkit.Do(t, http.DefaultClient, req); !strings.Contains(page.Body, "carillon_auth_refused_total{reason=\"nats_login\"} 17\n") {
+		t.Errorf("the refused connections are not counted: %s", regexp.MustCompile("carillon_auth_refused_total.*").FindAllString(page.Body, -1))
 	}
 	nc, err := nats.Connect(e.Ready().NATS, nats.UserInfo("billing", "many")) // the token as the password
 	if err != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,29 @@ func TestAccountsOfCluster(t *testing.T) {
 	}
 	servers := startAll(t.Context(), t, nodes...)
 	accountsWork(t, servers)
+	streamsAreGuarded(t, servers)
+}
+
+// streamsAreGuarded checks that a tenant makes streams through each node, and none over requests.
+func streamsAreGuarded(t *testing.T, servers []*Server) {
+	t.Helper()
+	for i, s := range servers {
+		nc, _ := clientOf(t, s, "billing", "billing")
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refusal *jetstream.APIError
+		_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "REQUESTS", Subjects: []string{"carillon.v1.billing.>"}, MaxBytes: 1 << 10})
+		if !errors.As(err, &refusal) || refusal.Code != 403 {
+			t.Errorf("a stream over requests through node %d: %v", i, err)
+		}
+		name := fmt.Sprintf("OWN%d", i)
+		testkit.Retry(t, "make a stream through a node", func(ctx context.Context) error {
+			_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, MaxBytes: 1 << 10, Replicas: 3})
+			return err
+		})
+	}
 }
 
 // accountsWork checks what tenants can do at each node of a cluster with rights.

@@ -95,7 +95,7 @@ func TestInsecureServer(t *testing.T) {
 		t.Errorf("metrics: %d", page.Status)
 	}
 	node := s.aboutNode()
-	if warnings := node.Status(s.shard.Status()).Warnings; !slices.Contains(warnings, s.opts.insecurity()) {
+	if warnings := node.Status(s.shard.Status(), access.Who{}).Warnings; !slices.Contains(warnings, s.opts.insecurity()) {
 		t.Errorf("the status warns %q", warnings)
 	}
 	for _, path := range []string{"/", "/jobs", "/runs", "/audit", "/playground", "/new", "/job?name=unknown", "/nowhere"} {

@@ -65,6 +65,7 @@ type Server struct {
 	certs      keepers                             // of the listeners with TLS
 	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
 	access     *access.Keeper                      // nil: every caller may do everything
+	unlisted   unlisted
 	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
 	serving    atomic.Pointer[shard.Shard]         // the shard, for the same goroutines
 	sessionKey sessionKey                          // of the pages
@@ -176,7 +177,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.Dispatch(), TenantNATS: s.tenantNATS(), TenantShares: s.sharesNATS, TenantLinksMax: tenantLinks(filesMax()),
 		Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
-		Targets: rules.Targets, Secret: s.readSecret, InFlight: s.inFlight(),
+		Targets: s.launchTargets(rules.Targets), Secret: s.readSecret, InFlight: s.inFlight(),
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	s.sending.Store(s.dispatcher)

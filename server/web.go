@@ -39,7 +39,7 @@ func (s *Server) openWeb(context.Context) error {
 
 // aboutNode returns what the node shows of itself.
 func (s *Server) aboutNode() api.Node {
-	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings}
+	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings, Guarded: s.guardedWarnings}
 }
 
 // pages makes the dashboard.

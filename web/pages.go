@@ -85,5 +85,5 @@ func (p *Desk) status(who access.Who) ([]byte, error) {
 	if err := p.web.opts.Access.AuthorizeStatus(who); err != nil {
 		return nil, api.PublicError(err)
 	}
-	return api.Encode(p.web.info())
+	return api.Encode(p.web.info(who))
 }

@@ -130,7 +130,7 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 	}
 	if r.verb == "status" {
 		w.opts.Look()
-		w.write(rw, http.StatusOK, w.info())
+		w.write(rw, http.StatusOK, w.info(who))
 		return
 	}
 	body, err := openAPIDocument()

@@ -134,7 +134,7 @@ type readiness struct {
 // ready reports whether the process does its part: it leads, or it stands by and hardly lags. A load balancer reads
 // it to choose a node, and a rolling upgrade to wait for one.
 func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
-	info := w.info()
+	info := w.info(access.Who{})
 	ok, code := isReady(info), http.StatusOK
 	if !ok {
 		code = http.StatusServiceUnavailable
@@ -170,8 +170,8 @@ func isReady(info *client.Status) bool {
 	}
 }
 
-// info returns the status of the node.
-func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
+// info returns the status of the node, as a caller may read it.
+func (w *gateway) info(who access.Who) *client.Status { return w.opts.Status(w.engine.Status(), who) }
 
 // unknown answers for a path that does not exist, with the paths that do.
 func (w *gateway) unknown(rw http.ResponseWriter, req *http.Request) {

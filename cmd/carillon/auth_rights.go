@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/smallfile"
 )
 
@@ -74,6 +75,9 @@ func (c *authCheckCmd) Run(con *console) error {
 	if err != nil {
 		return err
 	}
+	if err := table.OIDC().CheckSecretFile(); err != nil {
+		return usagef("%s: %v", c.File, err)
+	}
 	_, err = fmt.Fprintf(con.out, "%s is good: %d principals, %d tenants\n", c.File, table.Principals(), table.Tenants())
 	return err
 }
@@ -100,7 +104,14 @@ func (c *authCanCmd) Run(con *console) error {
 		return err
 	}
 	if !slices.Contains(access.Verbs(), c.Verb) {
-		return usagef("the verb %q is unknown; %s", c.Verb, apierr.Advice(c.Verb, access.Verbs(), ""))
+		advice := apierr.Advice(c.Verb, access.Verbs(), "")
+		if all := strings.Join(access.Verbs(), ", "); !strings.HasSuffix(advice, all) {
+			advice += " The verbs are " + all
+		}
+		return usagef("the verb %q is unknown; %s", apierr.Clip(c.Verb), advice)
+	}
+	if c.Tenant != access.AnyTenant && job.ValidateTenant(c.Tenant) != nil {
+		return usagef("%q is no name of a tenant; want 1 to %d letters, digits, - and _, or \"*\" for all tenants", apierr.Clip(c.Tenant), job.TenantBytesMax)
 	}
 	p := table.Principal(c.Principal)
 	if p == nil {

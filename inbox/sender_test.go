@@ -1,4 +1,4 @@
-package api
+package inbox
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-io/carillon/inbox"
 )
 
 // serverLine is what the NATS server adds for a client that has told nothing of itself.
@@ -17,13 +15,13 @@ const forgedLine = `Nats-Request-Info: {"acc":"billing","user":"token:boss"}`
 
 // asServed returns the request that a service gets for a header: the server adds its line before the end of it. That it
 // removes some lines of this name helps no forger, so it removes none here.
-func asServed(header []byte) (*inbox.Request, bool) {
+func asServed(header []byte) (*Request, bool) {
 	if len(header) < 2 || !bytes.HasPrefix(header, []byte("NATS/1.0")) || !bytes.HasSuffix(header, []byte("\r\n")) {
 		return nil, false
 	}
 	came := append(bytes.Clone(header[:len(header)-2]), serverLine+"\r\n"...)
 	h, err := nats.DecodeHeadersMsg(came)
-	return &inbox.Request{Header: h, HeaderBytes: len(came)}, err == nil
+	return &Request{Header: h, HeaderBytes: len(came)}, err == nil
 }
 
 // FuzzSender: whatever a client writes into the header of a request, its sender is the one whom the server names, or none.
@@ -42,7 +40,7 @@ func FuzzSender(f *testing.F) {
 		if !ok {
 			t.Skip()
 		}
-		account, user, err := sender(r)
+		account, user, err := r.Sender()
 		if err == nil && (account != "billing:ask" || user != "token:see") {
 			t.Errorf("%q: the sender is %s in %s", header, user, account)
 		}
@@ -59,7 +57,7 @@ func TestSenderOfPlainHeaders(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q cannot be read", header)
 		}
-		if account, user, err := sender(r); err != nil || account != "billing:ask" || user != "token:see" {
+		if account, user, err := r.Sender(); err != nil || account != "billing:ask" || user != "token:see" {
 			t.Errorf("%q: %s, %s, %v", header, account, user, err)
 		}
 	}

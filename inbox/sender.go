@@ -1,38 +1,37 @@
-package api
+package inbox
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-io/carillon/apierr"
-	"github.com/carillon-io/carillon/inbox"
 )
 
-// senderHeader is the header in which the server of NATS names who sends a request across accounts.
-const senderHeader = "Nats-Request-Info"
+// SenderHeader is the header in which the server of NATS names who sends a request across accounts.
+const SenderHeader = "Nats-Request-Info"
 
-// sender returns the account and the user that the server of NATS names. It believes the header only if it is the whole
-// header and names it once.
+// Sender returns the account and the user that the server of NATS names in a request that came across accounts. The user
+// is "" if no client has sent it, but a stream. It believes the header only if it is the whole header and names it once;
+// the error says what is wrong.
 //
 // The server removes what a client wrote under this name, and adds its own at the end. But it looks for a name after a
 // CRLF, and overlooks one that follows a bare line feed, or a text in which the name is repeated; and the client library
 // reads no further than a blank line. A header with both would have the client's words and hide the server's.
-func sender(r *inbox.Request) (account, user string, err error) {
+func (r *Request) Sender() (account, user string, err error) {
 	if !isWhole(r.Header, r.HeaderBytes) {
-		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the header of the request cannot be read as a whole, so its sender is unknown; want at most %d lines, each a name and a value, and no blank one", senderLinesMax)
+		return "", "", fmt.Errorf("the header of the request cannot be read as a whole, so its sender is unknown; want at most %d lines, each a name and a value, and no blank one", senderLinesMax)
 	}
-	values := r.Header[senderHeader]
+	values := r.Header[SenderHeader]
 	if n := timesNamed(r.Header); n != 1 || len(values) != 1 {
-		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the header of the request names %s %d times, which the NATS server sets and a client does not; want none from the client", senderHeader, n)
+		return "", "", fmt.Errorf("the header of the request names %s %d times, which the NATS server sets and a client does not; want none from the client", SenderHeader, n)
 	}
 	var info struct {
 		Account string `json:"acc"`
 		User    string `json:"user"`
 	}
 	if err := json.Unmarshal([]byte(values[0]), &info); err != nil {
-		return "", "", apierr.Errorf(apierr.Unauthenticated, "", "the header %s of the request cannot be read", senderHeader)
+		return "", "", fmt.Errorf("the header %s of the request cannot be read", SenderHeader)
 	}
 	return info.Account, info.User, nil
 }
@@ -53,15 +52,15 @@ func timesNamed(h nats.Header) (times int) {
 // timesIn returns how often the name stands in a text, in any case. It copies nothing: every request from an account pays
 // for it. Only ASCII has the same length in both cases, so what is compared is as long as the name.
 func timesIn(text string) (times int) {
-	for i := 0; i+len(senderHeader) <= len(text); i++ {
+	for i := 0; i+len(SenderHeader) <= len(text); i++ {
 		at := strings.IndexAny(text[i:], "nN")
 		if at < 0 {
 			break
 		}
 		i += at
-		if i+len(senderHeader) <= len(text) && strings.EqualFold(text[i:i+len(senderHeader)], senderHeader) {
+		if i+len(SenderHeader) <= len(text) && strings.EqualFold(text[i:i+len(SenderHeader)], SenderHeader) {
 			times++
-			i += len(senderHeader) - 1
+			i += len(SenderHeader) - 1
 		}
 	}
 	return times
