@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,8 @@ type Executor struct {
 	// single admits the requests for one thing, bulk the registrations of many. Both share their places among tenants.
 	// In an executor for this process both are nil and admit all.
 	single, bulk *gate
+	// processors are shared among the tenants whose requests are costly to compute; nil for callers in this process.
+	processors *processors
 	// rooms bound the memory of replies, and their building. All are nil for callers in this process.
 	rooms rooms
 	pacer *pacer                // of the refusals over NATS; nil for callers in this process
@@ -57,7 +60,9 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 		single: newGate(min(opts.RequestsMax, runningMax), opts.RequestsMax, singleBytesMax),
 		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax),
 		rooms:  newRooms(&opts),
-		pacer:  newPacer(),
+
+		processors: newProcessors(max(1, runtime.GOMAXPROCS(0)-1)),
+		pacer:      newPacer(),
 	}
 	for i := range verbs {
 		x.stats[verbs[i].name] = newVerbStats()
@@ -228,6 +233,7 @@ func (q *Request) actor() job.Actor {
 
 // serve carries out a request with the engine of this node, and encodes the reply.
 func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
+	ctx = x.processors.of(ctx, x.partyOf(q.Tenant))
 	value, err := v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
 	if x.isStale(v, err) {
 		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")

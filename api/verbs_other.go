@@ -38,7 +38,7 @@ func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any
 		return nil, err
 	}
 	q.def.Tenant = tenant
-	schedule, err := x.opts.Zones.ParseWith(q.def.Spec(), x.calendarsFor(ctx))
+	schedule, err := x.opts.Zones.Restore(q.def.Spec(), x.calendarsFor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +46,9 @@ func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any
 	setDefault(&q.count, NextCountDefault)
 	// The @every of a job counts from its registration. A preview has none, so it counts from after.
 	ticks, notes, err := schedule.Preview(ctx, q.after, q.after, q.count)
+	if err == nil && len(ticks) == 0 {
+		_, err = schedule.Check() // none left, or exclusions that never left one
+	}
 	if err != nil {
 		return nil, err
 	}

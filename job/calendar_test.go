@@ -74,7 +74,10 @@ func TestSchedulesWithCalendars(t *testing.T) {
 			t.Fatal(err)
 		}
 		var days []int
-		times, _ := s.Preview(instant.Of(time.Date(2026, 12, 22, 15, 0, 0, 0, time.UTC)), 0, 4)
+		times, _, err := s.Preview(t.Context(), instant.Of(time.Date(2026, 12, 22, 15, 0, 0, 0, time.UTC)), 0, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, tick := range times {
 			days = append(days, tick.Time().Add(9*3600e9).Day())
 		}

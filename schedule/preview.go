@@ -18,6 +18,7 @@ const PreviewMax = 1000
 // of a year. The error is that of a search that gave up: the context has ended, or the ticks take too many steps to find.
 func (s *Schedule) Preview(ctx context.Context, after, anchor instant.Millis, n int) (times []instant.Millis, notes []string, err error) {
 	x := SearchFor(ctx, PreviewStepsMax)
+	defer x.Done()
 	after = max(after, s.from-1)
 	walk := s.Walk(after, anchor)
 	for len(times) < min(n, PreviewMax) {

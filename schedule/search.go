@@ -22,7 +22,8 @@ const (
 	latestStepsMax = 4 * StepsMax
 	// PreviewStepsMax bounds a preview or another list of ticks as a whole.
 	PreviewStepsMax = 5 * StepsMax
-	// pollSteps is how many steps a search takes between two looks at its context.
+	// pollSteps is how many steps a search takes between two looks at its context, and in one turn: a tenth of a
+	// millisecond at most.
 	pollSteps = 2048
 	// periodSteps is what it costs to find a period of a zone.
 	periodSteps = 16
@@ -42,11 +43,43 @@ type Search struct {
 	limit int // the number of steps at which the present search gives up
 	total int // the number of steps at which all searches give up; 0: no such bound
 	err   error
+
+	turns Turns // nil: the search shares its processor with nobody
+	polls int   // the number of steps at which the next turn is due
+	holds bool  // a turn
+}
+
+// Turns lets the searches of several parties take turns on the processors. Its methods are safe for concurrent use.
+type Turns interface {
+	// Take waits for a turn, or returns the error of the context if that ends first.
+	Take(ctx context.Context) error
+	// Give gives a turn back.
+	Give()
+}
+
+// turnsKey is the key of the turns in a context.
+type turnsKey struct{}
+
+// WithTurns returns a context whose searches take a turn for each piece of their work after the first one, which is
+// small. Most searches end within it and never wait.
+func WithTurns(ctx context.Context, t Turns) context.Context {
+	return context.WithValue(ctx, turnsKey{}, t)
 }
 
 // SearchFor returns searches that end with a context and take at most the given steps together; 0: no such bound. A
-// search for one tick has the bound [StepsMax] besides.
-func SearchFor(ctx context.Context, steps int) *Search { return &Search{ctx: ctx, total: steps} }
+// search for one tick has the bound [StepsMax] besides. The caller calls Done when it needs no more ticks.
+func SearchFor(ctx context.Context, steps int) *Search {
+	turns, _ := ctx.Value(turnsKey{}).(Turns)
+	return &Search{ctx: ctx, total: steps, turns: turns, polls: pollSteps}
+}
+
+// Done ends all searches, and gives back the turn that they hold. It may be called more than once.
+func (x *Search) Done() {
+	if x.holds {
+		x.holds = false
+		x.turns.Give()
+	}
+}
 
 // Steps returns how many steps all searches have taken.
 func (x *Search) Steps() int { return x.steps }
@@ -83,7 +116,9 @@ func (x *Search) look() bool {
 	case x.ctx == nil:
 		x.check = x.limit
 	default:
-		x.err = x.ctx.Err()
+		if x.err = x.ctx.Err(); x.err == nil && x.turns != nil && x.steps >= x.polls {
+			x.nextTurn()
+		}
 		x.check = min(x.limit, x.steps+pollSteps)
 	}
 	if x.err != nil {
@@ -91,6 +126,14 @@ func (x *Search) look() bool {
 		return false
 	}
 	return true
+}
+
+// nextTurn gives back the turn of the search, and waits for the next one.
+func (x *Search) nextTurn() {
+	x.polls = x.steps + pollSteps
+	x.Done()
+	x.err = x.turns.Take(x.ctx)
+	x.holds = x.err == nil
 }
 
 // Refusal returns the error for a caller whose schedule is too costly to search, for one who is gone; nil if the last search came to

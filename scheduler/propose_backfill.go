@@ -131,6 +131,7 @@ func (b *backfilling) findTicks(ctx context.Context, s *schedule.Schedule) error
 	b.at, b.result.LeftOut = b.at[:0], -b.result.Runs // findTicks counts again the runs that were started before
 	look := ledgerReader{backfilling: b, rows: ledgerRowsMax}
 	x, walk := schedule.SearchFor(ctx, 0), s.Walk(q.From-1, b.rec.Anchor)
+	defer x.Done()
 	tick, ok := walk.Next(x)
 	var chunk []instant.Millis
 	for ok && tick < q.To {

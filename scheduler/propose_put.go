@@ -47,26 +47,36 @@ type Put struct {
 // takes too many steps to find, so that the step, which is one for all callers, meets few of them; and it gives up with
 // ctx.
 func (e *Engine) Prepare(ctx context.Context, def *job.Definition) (*Put, error) {
-	p, err := e.prepare(def)
+	p, err := e.prepareBy(def, e.opts.Settings.Zones.Restore)
 	if err != nil {
 		return nil, err
 	}
 	x := schedule.SearchFor(ctx, 0)
+	defer x.Done()
 	now := instant.Of(e.opts.Clock.Now())
-	if _, ok := p.Schedule.NextIn(x, now, now); !ok && x.Err() != nil {
-		return nil, x.Refusal()
+	if _, ok := p.Schedule.NextIn(x, now, now); ok {
+		return &Put{p, x.Steps()}, nil
 	}
-	return &Put{p, x.Steps()}, nil
+	err = x.Refusal()
+	if err == nil {
+		_, err = p.Schedule.Check() // a schedule that never had a tick is told from one that has none left
+	}
+	return &Put{p, x.Steps()}, err
 }
 
 // prepare compiles a definition into a proposal, which may be proposed only once. It compiles the schedule here, in
 // the goroutine of the caller, so that the step need not.
 func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
+	return e.prepareBy(def, e.opts.Settings.Zones.ParseWith)
+}
+
+// prepareBy is prepare with a way to compile the schedule.
+func (e *Engine) prepareBy(def *job.Definition, compile compiler) (*core.Put, error) {
 	most, node := e.rowsMax()
 	if version, field := job.RowsVersionOf(def); version > max(most, byte(e.rows.Load())) {
 		return nil, apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
 	}
-	s, err := e.parse(def)
+	s, err := e.parseBy(def, compile)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +102,22 @@ func (e *Engine) rowsMax() (version byte, node string) {
 	return e.opts.RowsMax(*e.readers.Load())
 }
 
-// parse compiles the schedule of a definition.
+// compiler is [schedule.Zones.ParseWith], or Restore of the same.
+type compiler = func(schedule.Spec, schedule.CalendarLookup) (*schedule.Schedule, error)
+
+// parse compiles the schedule of a stored definition.
 func (e *Engine) parse(def *job.Definition) (*schedule.Schedule, error) {
+	return e.parseBy(def, e.opts.Settings.Zones.Restore)
+}
+
+// parseBy compiles the schedule of a definition.
+func (e *Engine) parseBy(def *job.Definition, compile compiler) (*schedule.Schedule, error) {
 	zones := e.opts.Settings.Zones
 	spec := def.Spec()
 	for _, name := range spec.Zones() {
 		zones.Digest(name) // here, so that the step that registers the job need not compute it
 	}
-	return zones.ParseWith(spec, e.calendarOf)
+	return compile(spec, e.calendarOf)
 }
 
 // readPrior prepares a proposal again, from the rows of the job with its name. The LSN is read first, so that

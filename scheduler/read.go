@@ -110,6 +110,7 @@ func (e *Engine) launchAt(ctx context.Context, v *JobView) (instant.Millis, erro
 		return v.NextRunAt, nil
 	}
 	x := schedule.SearchFor(ctx, 0)
+	defer x.Done()
 	next, ok := s.NextIn(x, v.NextRunAt, v.Anchor)
 	if !ok && x.Err() != nil && !errors.Is(x.Err(), schedule.ErrTooLong) {
 		return 0, x.Refusal()

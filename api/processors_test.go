@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/schedule"
+)
+
+// piece is what one turn costs in these tests, by the clock of the test.
+const piece = 100 * time.Microsecond
+
+// TestProcessorsAreSharedByTime has a tenant with fifty requests of a hundred pieces each, and one that comes later with
+// requests of two: at each piece these wait for the present turn of the other and one more, however many it has. Alone,
+// the first tenant has all of the time.
+func TestProcessorsAreSharedByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcessors(1)
+		spent := map[string]time.Duration{}
+		request := func(party string, pieces int) {
+			turns := partyTurns{p, party}
+			for range pieces {
+				if err := turns.Take(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(piece)
+				spent[party] += piece // the only place: nothing else runs
+				turns.Give()
+			}
+		}
+		for range 50 {
+			go request("loud", 100)
+		}
+		time.Sleep(10 * piece)
+		for range 20 {
+			before, began := spent["loud"], time.Now()
+			request("quick", 2)
+			if took := time.Since(began); took > 6*piece || spent["loud"]-before > 5*piece {
+				t.Fatalf("a small request took %s, of which the other tenant had %s", took, spent["loud"]-before)
+			}
+		}
+		began := time.Now()
+		synctest.Wait()
+		time.Sleep(5000 * piece)
+		synctest.Wait()
+		if spent["loud"] != 5000*piece || time.Since(began) > 5000*piece {
+			t.Errorf("alone, the loud tenant computed for %s", spent["loud"])
+		}
+		if p.free != 1 || p.waiting.Len() != 0 {
+			t.Errorf("%d places are free at the end, %d wait", p.free, p.waiting.Len())
+		}
+	})
+}
+
+// TestProcessorsForget has requests give up while they wait: the place goes to the next one that still wants it.
+func TestProcessorsForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcessors(1)
+		first := partyTurns{p, "loud"}
+		if err := first.Take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			if err := (partyTurns{p, "gone"}).Take(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			cancel()
+		}
+		got := make(chan error, 1)
+		go func() { got <- partyTurns{p, "quick"}.Take(t.Context()) }()
+		synctest.Wait()
+		first.Give()
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+		partyTurns{p, "quick"}.Give()
+		if p.free != 1 || p.waiting.Len() != 0 {
+			t.Errorf("%d places are free, %d wait", p.free, p.waiting.Len())
+		}
+	})
+}
+
+// TestSearchTakesTurns searches schedules with a place that is taken: a usual search never waits for it, and a costly
+// one ends with its request. A place that was given is given back.
+func TestSearchTakesTurns(t *testing.T) {
+	p := newProcessors(1)
+	if err := (partyTurns{p, "other"}).Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	at := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
+	plain, err := schedule.Parse(schedule.Spec{Expr: "0 9 * * 1-5", Zone: "Europe/Berlin", Exclude: "2026-12-24/2026-12-26"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ticks, _, err := plain.Preview(p.of(t.Context(), "a"), at, at, 10); err != nil || len(ticks) != 10 {
+		t.Errorf("a usual preview: %v, %v", ticks, err)
+	}
+	costly, err := schedule.Parse(schedule.Spec{Expr: "@every 1h", Exclude: "0 * * * *"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, _, err := costly.Preview(p.of(ctx, "a"), at, at, 10); err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Errorf("a costly preview without a place: %v", err)
+	}
+	partyTurns{p, "other"}.Give()
+	if _, _, err := costly.Preview(p.of(t.Context(), "a"), at, at, 10); err == nil {
+		t.Error("a costly preview was not refused")
+	}
+	if p.free != 1 || p.waiting.Len() != 0 {
+		t.Errorf("%d places are free at the end, %d wait", p.free, p.waiting.Len())
+	}
+}
