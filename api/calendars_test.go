@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 func TestCalendars(t *testing.T) {
@@ -71,7 +72,7 @@ func TestPreviewFollowsCalendars(t *testing.T) {
 		{Tenant: "default", Name: "holidays", Exclude: []string{"2026-12-25", "2026-12-26"}},
 		{Tenant: "other", Name: "theirs", Exclude: []string{"2026-12-31"}},
 	}
-	s := &Executor{engine: d}
+	s := &Executor{engine: d, opts: Options{Zones: schedule.EmbeddedZones()}}
 	q := nextRequest{after: instant.Of(time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC)), count: 1}
 	q.def.Schedule, q.def.Exclude = "0 9 * * *", []string{" @calendar  holidays", "2026-12-27"}
 	got, err := s.next(t.Context(), "default", &q)
