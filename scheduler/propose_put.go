@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler/core"
@@ -38,7 +39,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 // Put is a registration that Prepare compiled for PutMany. It may be proposed only once.
 type Put struct{ proposal *core.Put }
 
-// Prepare compiles a definition for PutMany. It does not keep the definition.
+// Prepare compiles a definition for PutMany. It settles the schedules in it, and does not keep it.
 func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 	p, err := e.prepare(def)
 	if err != nil {
@@ -48,11 +49,15 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 }
 
 // prepare compiles a definition into a proposal, which may be proposed only once. It compiles the schedule here, in
-// the goroutine of the caller, so that the step need not.
+// the goroutine of the caller, so that the step need not. An "@in" of the definition counts from now, however long the
+// proposal takes, and whether it is prepared again.
 func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	most, node := e.rowsMax()
 	if version, field := job.RowsVersionOf(def); version > max(most, byte(e.rows.Load())) {
 		return nil, apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
+	}
+	if err := def.Settle(instant.Of(e.opts.Clock.Now())); err != nil {
+		return nil, err
 	}
 	s, err := e.parse(def)
 	if err != nil {
