@@ -86,9 +86,15 @@ func (c *jobPutCmd) Run(ctx context.Context, con *console) error {
 	return err
 }
 
-// put creates or updates one job and prints what happened.
+// put creates or updates one job and prints what happened. It reads the job first, to tell what the put has changed.
 func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.Job) (err error) {
-	var reply client.PutReply
+	var (
+		before client.JobInfo
+		reply  client.PutReply
+	)
+	if !c.isDocument() {
+		before, _ = r.Get(ctx, j.Name) // what cannot be read is not told; the put itself says what is wrong
+	}
 	if c.IfVersion != nil {
 		reply.Job, reply.Created, err = r.PutIfVersion(ctx, j, *c.IfVersion)
 	} else {
@@ -100,11 +106,7 @@ func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.J
 	if c.isDocument() {
 		return c.print(con, reply)
 	}
-	verb := "updated"
-	if reply.Created {
-		verb = "created"
-	}
-	con.printf("%s %s, version %d, next run %s\n", verb, reply.Job.Name, reply.Job.Version, showNext(&reply.Job))
+	con.printPut(&before, &reply)
 	return nil
 }
 
