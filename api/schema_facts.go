@@ -51,7 +51,7 @@ var inRequests = map[string]Schema{
 	"limit":       {"minimum": 1, "maximum": scheduler.PageMax},
 	"if_version":  {"minimum": 1},
 	"fence":       {"minimum": 1},
-	"schedule":    {"maxLength": schedule.ExprBytesMax, "examples": []string{"0 8 * * 1-5", "@every 10s", "@at 2026-12-01T08:00:00Z"}},
+	"schedule":    {"maxLength": schedule.ExprBytesMax, "examples": []string{"0 8 * * 1-5", "@every 10s", "@at 2026-12-01T08:00:00Z", "@in 10m"}},
 	"schedules":   {"maxItems": schedule.ExpressionsMax},
 	"exclude":     {"maxItems": schedule.ExcludesMax},
 	"description": {"maxLength": job.DescriptionBytesMax},

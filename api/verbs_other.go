@@ -38,11 +38,15 @@ func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any
 		return nil, err
 	}
 	q.def.Tenant = tenant
+	now := instant.Of(time.Now())
+	if err := q.def.Settle(now); err != nil {
+		return nil, err
+	}
 	schedule, err := x.opts.Zones.Restore(q.def.Spec(), x.calendarsFor(ctx))
 	if err != nil {
 		return nil, err
 	}
-	setDefault(&q.after, instant.Of(time.Now()))
+	setDefault(&q.after, now)
 	setDefault(&q.count, NextCountDefault)
 	// The @every of a job counts from its registration. A preview has none, so it counts from after.
 	ticks, notes, err := schedule.Preview(ctx, q.after, q.after, q.count)

@@ -21,6 +21,15 @@ func At(t time.Time) Time {
 	return Time{ms}
 }
 
+// Schedule returns the schedule of a job that runs once, at t: "@at" and the instant.
+func (t Time) Schedule() string { return "@at " + t.String() }
+
+// In returns the schedule of a job that runs once, d after the server has accepted it, by the server's clock: "@in" and
+// the time, of 0 to about ten years. The server keeps it as the "@at" that it is then. Put such a job with
+// [Client.PutIfVersion] and the version 0: a repeated put is refused then, and the first instant stays, while a repeated
+// [Client.Put] counts anew and moves it.
+func In(d time.Duration) string { return "@in " + d.String() }
+
 // timeLayout always has milliseconds, so that times of the API are of one length and sort as texts.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 

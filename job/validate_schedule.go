@@ -1,9 +1,11 @@
 package job
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/schedule"
 )
 
@@ -23,6 +25,22 @@ func (d *Definition) ValidateSchedules() error {
 		return err
 	}
 	return validateLines("exclude", d.Exclude, schedule.ExcludesMax)
+}
+
+// Settle replaces each "@in" of the schedules by the "@at" that it means at now, see [schedule.Settle]. Whoever accepts a
+// definition calls it once, before it compiles or stores it. The strings change; the caller's list of them does not.
+func (d *Definition) Settle(now instant.Millis) (err error) {
+	if d.Schedule, err = schedule.Settle(d.Schedule, now); err != nil {
+		return err
+	}
+	list := slices.Clone(d.Schedules)
+	for i := range list {
+		if list[i], err = schedule.Settle(list[i], now); err != nil {
+			return apierr.Indexed(err, "schedules", i)
+		}
+	}
+	d.Schedules = list
+	return nil
 }
 
 func errSchedule(format string, args ...any) error {

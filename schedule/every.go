@@ -28,8 +28,7 @@ func (s *Schedule) compileEvery(text string) error {
 	return nil
 }
 
-// parseEvery parses a duration in Go's form, optionally preceded by whole days. Days are 24 hours. They come first
-// and are bounded before they are multiplied, so that no sum overflows.
+// parseEvery parses the distance of an @every.
 func parseEvery(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, badSchedule("@every has no duration; want one such as @every 10s")
@@ -37,34 +36,35 @@ func parseEvery(text string) (time.Duration, error) {
 	if text[0] == '-' || text[0] == '+' {
 		return 0, badSchedule("@every %q has a sign; want a plain duration such as @every 10s", apierr.Clip(text))
 	}
-	days, rest, ok := cutDays(text)
-	var d time.Duration
-	if ok && rest != "" {
-		var err error
-		d, err = time.ParseDuration(rest)
-		ok = err == nil && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.')
-	}
-	if !ok {
+	d, ok := parseSpan(text, EveryMax)
+	switch {
+	case !ok:
 		return 0, badSchedule("@every %q is no duration; want one such as 250ms, 10s, 1h30m, 7d or 1d12h", apierr.Clip(text))
-	}
-	// Each part alone, so that the sum below cannot overflow.
-	if days > int64(EveryMax/(24*time.Hour)) || d > EveryMax {
-		return 0, badEvery(text)
-	}
-	d += time.Duration(days) * 24 * time.Hour
-	if d < EveryMin || d > EveryMax {
-		return 0, badEvery(text)
-	}
-	if d%time.Millisecond != 0 {
+	case d < EveryMin || d > EveryMax:
+		return 0, badSchedule("@every %q is out of range; want at least 10ms and at most 3660d", apierr.Clip(text))
+	case d%time.Millisecond != 0:
 		return 0, badSchedule("@every %q is finer than a millisecond; want whole milliseconds", apierr.Clip(text))
 	}
 	return d, nil
 }
 
-// badEvery returns the error for a distance beyond the bounds. It names the bounds in the form in which they may be
-// written.
-func badEvery(text string) error {
-	return badSchedule("@every %q is out of range; want at least 10ms and at most 3660d", apierr.Clip(text))
+// parseSpan parses a duration in Go's form, without a sign, optionally preceded by whole days of 24 hours. One that is
+// longer than most, which has whole days, is returned as longer, however long it is. The days come first and are
+// bounded before they are multiplied, so that no sum overflows.
+func parseSpan(text string, most time.Duration) (d time.Duration, ok bool) {
+	days, rest, ok := cutDays(text)
+	if ok && rest != "" {
+		var err error
+		d, err = time.ParseDuration(rest)
+		ok = err == nil && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.')
+	}
+	if !ok || text == "" {
+		return 0, false
+	}
+	if days > int64(most/(24*time.Hour)) || d > most {
+		return most + 1, true
+	}
+	return d + time.Duration(days)*24*time.Hour, true
 }
 
 // cutDays separates the days at the front of a duration from the rest; days is 0 if there are none. It exists because

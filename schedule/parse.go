@@ -154,6 +154,8 @@ func (z *Zones) compileOne(spec Spec) (*Schedule, *time.Location, error) {
 	switch {
 	case head == atPrefix:
 		err = s.compileAt(rest)
+	case head == inPrefix:
+		err = badSchedule("@in counts from the moment at which a server accepts the job, and there is none here; want @at with a time")
 	case head == everyPrefix:
 		err = s.compileEvery(rest)
 	// head is not empty: a blank text has been refused.

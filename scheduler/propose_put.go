@@ -43,9 +43,9 @@ type Put struct {
 	steps    int // that the search for its next tick took, and will take in the step
 }
 
-// Prepare compiles a definition for PutMany. It does not keep the definition. It refuses a schedule whose next tick
-// takes too many steps to find, so that the step, which is one for all callers, meets few of them; and it gives up with
-// ctx.
+// Prepare compiles a definition for PutMany. It settles the schedules in it, and does not keep it. It refuses a schedule
+// whose next tick takes too many steps to find, so that the step, which is one for all callers, meets few of them; and it
+// gives up with ctx.
 func (e *Engine) Prepare(ctx context.Context, def *job.Definition) (*Put, error) {
 	p, err := e.prepareBy(def, e.opts.Settings.Zones.Restore)
 	if err != nil {
@@ -65,7 +65,8 @@ func (e *Engine) Prepare(ctx context.Context, def *job.Definition) (*Put, error)
 }
 
 // prepare compiles a definition into a proposal, which may be proposed only once. It compiles the schedule here, in
-// the goroutine of the caller, so that the step need not.
+// the goroutine of the caller, so that the step need not. An "@in" of the definition counts from now, however long the
+// proposal takes, and whether it is prepared again.
 func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	return e.prepareBy(def, e.opts.Settings.Zones.ParseWith)
 }
@@ -75,6 +76,9 @@ func (e *Engine) prepareBy(def *job.Definition, compile compiler) (*core.Put, er
 	most, node := e.rowsMax()
 	if version, field := job.RowsVersionOf(def); version > max(most, byte(e.rows.Load())) {
 		return nil, apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
+	}
+	if err := def.Settle(instant.Of(e.opts.Clock.Now())); err != nil {
+		return nil, err
 	}
 	s, err := e.parseBy(def, compile)
 	if err != nil {

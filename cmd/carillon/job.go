@@ -11,6 +11,8 @@ import (
 // jobCmd groups the commands for jobs. The order is that of --help: the usual life of a job.
 type jobCmd struct {
 	Put      jobPutCmd      `cmd:"" help:"Register a job, or replace the one of that name."`
+	Set      jobSetCmd      `cmd:"" help:"Change single members of a job."`
+	Edit     jobEditCmd     `cmd:"" help:"Change a job in an editor."`
 	Get      jobGetCmd      `cmd:"" help:"Show a job."`
 	List     jobListCmd     `cmd:"" help:"List jobs."`
 	Delete   jobDeleteCmd   `cmd:"" help:"Delete jobs."`
@@ -26,6 +28,7 @@ func (*jobCmd) Help() string {
 	return `Examples:
 
   carillon job put hello --schedule '@every 10s' --target nats:hello --payload '{"n":1}'
+  carillon job set hello schedule='@every 1m'
   carillon job list --name-prefix reports/
   carillon job pause hello --reason 'not now'
   carillon job next --schedule '0 8 * * 1-5' --timezone Europe/Berlin`

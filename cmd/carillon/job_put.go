@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -24,6 +25,7 @@ type jobPutCmd struct {
 	File string `short:"f" help:"JSON file with a job, or an array of jobs, in place of the flags; - is standard input." placeholder:"FILE"`
 
 	Schedule []string `short:"s" help:"Cron of 5 to 7 fields, a macro such as @daily, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
+	In       *span    `help:"Run once, so long after the server has accepted it, such as 10m; in place of --schedule." placeholder:"SPAN" group:"when"`
 	Exclude  []string `short:"x" help:"Exclusion: a date, a range, a cron expression, or '@calendar NAME'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
 	Timezone string   `short:"z" help:"Timezone of the cron expressions; UTC if left out." placeholder:"ZONE" group:"when"`
 	StartsAt timeFlag `help:"No run before it." placeholder:"TIME" group:"when"`
@@ -60,6 +62,7 @@ Examples:
   carillon job put reports/daily --schedule '0 8 * * 1-5' --timezone America/New_York --target nats:reports.run
   carillon job put open --schedule '0 9 * * 1-5' --schedule '0 10 * * 6' --exclude '@calendar holidays' --target nats:doors.open
   carillon job put poll --schedule '@every 10s' --target https://example.com/poll --max-attempts 5 --header X-Team=billing
+  carillon job put remind/41 --in 10m --target nats:reminders --payload '{"user":41}'
   carillon job put remind/42 --schedule '@at 2026-12-01T08:00:00Z' --target jetstream:reminders --payload '{"user":42}'
   carillon job put bill --schedule '@daily' --target https://example.com/bill --secret-header Authorization=default/bill --sign default/bill-key
   carillon job put hello --schedule @hourly --target nats:hello --payload @hello.json --label team=web
@@ -83,9 +86,15 @@ func (c *jobPutCmd) Run(ctx context.Context, con *console) error {
 	return err
 }
 
-// put creates or updates one job and prints what happened.
+// put creates or updates one job and prints what happened. It reads the job first, to tell what the put has changed.
 func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.Job) (err error) {
-	var reply client.PutReply
+	var (
+		before client.JobInfo
+		reply  client.PutReply
+	)
+	if !c.isDocument() {
+		before, _ = r.Get(ctx, j.Name) // what cannot be read is not told; the put itself says what is wrong
+	}
 	if c.IfVersion != nil {
 		reply.Job, reply.Created, err = r.PutIfVersion(ctx, j, *c.IfVersion)
 	} else {
@@ -97,11 +106,7 @@ func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.J
 	if c.isDocument() {
 		return c.print(con, reply)
 	}
-	verb := "updated"
-	if reply.Created {
-		verb = "created"
-	}
-	con.printf("%s %s, version %d, next run %s\n", verb, reply.Job.Name, reply.Job.Version, showNext(&reply.Job))
+	con.printPut(&before, &reply)
 	return nil
 }
 
@@ -113,7 +118,7 @@ func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 		return []client.Job{j}, err
 	}
 	// The flags that say most of a job. Beside a file, no flag of a job has an effect.
-	if c.Name != "" || len(c.Schedule) > 0 || c.Target != "" || c.Payload != "" {
+	if c.Name != "" || len(c.Schedule) > 0 || c.In != nil || c.Target != "" || c.Payload != "" {
 		return nil, usagef("--file stands for the whole job: leave out the name, --schedule, --target and --payload")
 	}
 	text, err := con.readInput(c.File, jobFileBytesMax)
@@ -161,8 +166,10 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 	switch {
 	case c.Name == "":
 		return client.Job{}, usagef("want the name of the job, or --file FILE")
-	case len(c.Schedule) == 0:
-		return client.Job{}, usagef("want --schedule, such as --schedule '0 8 * * 1-5' or --schedule '@every 10s'")
+	case len(c.Schedule) == 0 && c.In == nil:
+		return client.Job{}, usagef("want --schedule, such as --schedule '0 8 * * 1-5' or --schedule '@every 10s', or --in, such as --in 10m")
+	case len(c.Schedule) > 0 && c.In != nil:
+		return client.Job{}, usagef("want --schedule or --in, not both")
 	case c.Target == "" && c.SecretURL == "":
 		return client.Job{}, usagef("want --target: nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH")
 	case c.Target != "" && c.SecretURL != "":
@@ -180,6 +187,9 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 		Paused: c.Paused, Labels: c.Label, Description: c.Description,
 	}
 	j.Schedule, j.Schedules = oneOrSeveral(c.Schedule)
+	if c.In != nil {
+		j.Schedule = client.In(time.Duration(*c.In))
+	}
 	c.setPolicies(&j)
 	j.Payload, j.PayloadBase64, err = con.readPayload(c.Payload)
 	return j, err

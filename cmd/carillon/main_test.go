@@ -111,7 +111,7 @@ func scriptCommand(ts *testscript.TestScript, name string, args ...string) *exec
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "WORK", "TZ", "CARILLON_SERVER", "CARILLON_CONTEXT", "CARILLON_TENANT", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_DATA", "CARILLON_CONFIG", "CARILLON_TZDATA", "ZONEINFO"} {
+	for _, v := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "WORK", "TZ", "CARILLON_SERVER", "CARILLON_CONTEXT", "CARILLON_TENANT", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_DATA", "CARILLON_CONFIG", "CARILLON_TZDATA", "ZONEINFO", "EDITOR"} {
 		if value := ts.Getenv(v); value != "" {
 			cmd.Env = append(cmd.Env, v+"="+value)
 		}
