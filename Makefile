@@ -19,7 +19,7 @@ IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
 # may make them.
 FAILOVER ?= short
 
-.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt crash failover upgrade fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt site crash failover upgrade fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
@@ -75,6 +75,9 @@ check-browser: ## vet the module of the browser, and run staticcheck on it
 
 screenshots: ## take the pictures in docs/screenshots (installs Chromium on Debian)
 	cd browser && ./install.sh && go run ./shots --out ../docs/screenshots
+
+site: ## make dist/site, a static site of the documents with search; a dead link fails
+	cd deploy/site && go vet ./... && go test ./... && go run . --out ../../dist/site
 
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz
