@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -83,10 +84,18 @@ func (s *site) resolve(from *page, link string) (string, error) {
 		name = to.output()
 	case info.IsDir():
 		return "", nil
-	default:
+	case isPicture(name):
 		s.copied[name] = true
+	default:
+		s.shown[name] = true
+		name += ".html"
 	}
 	return (&url.URL{Path: relative(from.output(), name), Fragment: u.Fragment}).String(), nil
+}
+
+// isPicture reports whether a file is one that a page shows.
+func isPicture(name string) bool {
+	return slices.Contains([]string{".png", ".svg", ".jpg"}, path.Ext(name))
 }
 
 // checkAnchor returns an error if a page has no heading with an id.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 //go:embed assets
@@ -59,6 +61,13 @@ func (s *site) render() (map[string][]byte, error) {
 		}
 		files[name] = text
 	}
+	for name := range s.shown {
+		text, err := s.renderFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files[name+".html"] = text
+	}
 	index, err := s.searchIndex()
 	if err != nil {
 		return nil, err
@@ -84,14 +93,33 @@ var table = regexp.MustCompile(`(?s)<table>.*?</table>`)
 
 // renderPage returns the HTML of a page.
 func (s *site) renderPage(p *page) ([]byte, error) {
-	var content, b bytes.Buffer
+	var content bytes.Buffer
 	if err := markdown.Renderer().Render(&content, p.source, p.tree); err != nil {
 		return nil, err
 	}
 	body := table.ReplaceAll(content.Bytes(), []byte(`<div class="wide-table" tabindex="0">$0</div>`))
-	out := p.output()
+	return s.execute(p.output(), p.title, template.HTML(body), p.inner())
+}
+
+// renderFile returns the HTML of a page that shows a file.
+func (s *site) renderFile(name string) ([]byte, error) {
+	text, err := s.read(name)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(text) {
+		return nil, errors.New("is neither a text nor a picture that the site knows")
+	}
+	shown := template.HTMLEscapeString(string(text))
+	body := "<h1>" + template.HTMLEscapeString(name) + "</h1>\n<pre><code>" + shown + "</code></pre>"
+	return s.execute(name+".html", name, template.HTML(body), nil)
+}
+
+// execute returns the HTML of a page of the site with a content.
+func (s *site) execute(out, title string, body template.HTML, sections []section) ([]byte, error) {
+	var b bytes.Buffer
 	err := layout.Execute(&b, map[string]any{
-		"Title": p.title, "Body": template.HTML(body), "Groups": s.groups(p), "Root": strings.Repeat("../", strings.Count(out, "/")), "Sections": p.inner(),
+		"Title": title, "Body": body, "Groups": s.groups(out), "Root": strings.Repeat("../", strings.Count(out, "/")), "Sections": sections,
 	})
 	return b.Bytes(), err
 }
@@ -105,7 +133,7 @@ func (p *page) inner() []section {
 }
 
 // groups returns the list of pages as one of them shows it. A page has its directory as its group.
-func (s *site) groups(current *page) []group {
+func (s *site) groups(current string) []group {
 	groups := []group{{Title: "Carillon"}, {Title: "Documents"}, {Title: "Examples"}, {Title: "Formats"}}
 	for _, p := range s.pages {
 		at := 1
@@ -123,7 +151,7 @@ func (s *site) groups(current *page) []group {
 		if p.path == "docs/adr/README.md" {
 			title = "Decisions"
 		}
-		groups[at].Pages = append(groups[at].Pages, entry{title, relative(current.output(), p.output()), p == current})
+		groups[at].Pages = append(groups[at].Pages, entry{title, relative(current, p.output()), p.output() == current})
 	}
 	return groups
 }

@@ -23,14 +23,15 @@ type site struct {
 	pages []*page // README first, then by path
 	// byPath has the pages by the path of their file in the repository.
 	byPath map[string]*page
-	// copied are files that pages link to and that are no pages, by path: pictures, manifests, programs.
-	copied map[string]bool
-	links  int // links that were checked
+	// copied are the pictures that pages link to, and shown the other files, such as programs and manifests, by path. The
+	// latter become pages: a program that was copied would be one of the repository's, to tools that look for programs.
+	copied, shown map[string]bool
+	links         int // links that were checked
 }
 
 // readSite reads and parses all documents: those at the root, below docs and below examples.
 func readSite(root fs.FS) (*site, error) {
-	s := &site{root: root, byPath: make(map[string]*page), copied: make(map[string]bool)}
+	s := &site{root: root, byPath: make(map[string]*page), copied: make(map[string]bool), shown: make(map[string]bool)}
 	names, err := fs.Glob(root, "*.md")
 	if err != nil {
 		return nil, err

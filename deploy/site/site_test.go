@@ -14,16 +14,16 @@ import (
 // TestDeadLinks: each kind of dead link is an error that names the page and the link, and all are told at once.
 func TestDeadLinks(t *testing.T) {
 	root := fstest.MapFS{
-		"README.md": {Data: []byte("# Top\n[a](docs/a.md) [b](docs/a.md#two-words) [c](deploy/x.yaml) [d](deploy) [e](docs/) [f](https://example.com/none)\n")},
-		"docs/a.md": {Data: []byte("# A\n## Two `words`\n## Two words\n[up](../README.md#top) [same](#two-words-1) ![p](p.png)\n")},
+		"README.md":  {Data: []byte("# Top\n[a](docs/a.md) [b](docs/a.md#two-words) [c](deploy/x.yaml) [d](deploy) [e](docs/) [f](https://example.com/none)\n")},
+		"docs/a.md":  {Data: []byte("# A\n## Two `words`\n## Two words\n[up](../README.md#top) [same](#two-words-1) ![p](p.png)\n")},
 		"docs/p.png": {}, "deploy/x.yaml": {Data: []byte("a: 1")},
 	}
 	s, err := readSite(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.link(); err != nil || s.links < 9 || !s.copied["deploy/x.yaml"] || !s.copied["docs/p.png"] {
-		t.Fatalf("good links: %v, %d, %v", err, s.links, s.copied)
+	if err := s.link(); err != nil || s.links < 9 || !s.shown["deploy/x.yaml"] || !s.copied["docs/p.png"] {
+		t.Fatalf("good links: %v, %d, %v", err, s.links, s.shown)
 	}
 	for _, link := range []string{"none.md", "a.md#nothing", "#nothing", "../../etc/passwd", "/docs/a.md", "ftp://example.com/", "p.jpg"} {
 		root["docs/b.md"] = &fstest.MapFile{Data: []byte("# B\n[x](" + link + ") [y](none-either.md)\n")}
@@ -56,6 +56,9 @@ func TestSite(t *testing.T) {
 	}
 	links := 0
 	for name, text := range files {
+		if strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "go.mod") {
+			t.Errorf("%s would be a program of the repository", name)
+		}
 		if path.Ext(name) != ".html" {
 			continue
 		}
