@@ -19,7 +19,7 @@ IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
 # may make them.
 FAILOVER ?= short
 
-.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt crash failover upgrade fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt site examples crash failover upgrade fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
@@ -64,7 +64,7 @@ check-rivals: ## vet and test the module of the rivals
 	cd bench/rivals && go vet ./... && go test ./...
 
 check-manifests: ## build the manifests of Kubernetes and decode them with its own types
-	cd deploy/manifests && go vet ./... && go test ./...
+	cd deploy/manifests && go vet ./... && go test -count 1 ./...
 	cd deploy/roots && go vet ./...
 
 browser: check-browser ## use the dashboard in a real browser (installs Chromium on Debian)
@@ -76,6 +76,12 @@ check-browser: ## vet the module of the browser, and run staticcheck on it
 
 screenshots: ## take the pictures in docs/screenshots (installs Chromium on Debian)
 	cd browser && ./install.sh && go run ./shots --out ../docs/screenshots
+
+site: ## make dist/site, a static site of the documents with search; a dead link fails
+	cd deploy/site && go vet ./... && go test -count 1 ./... && go run . --out ../../dist/site
+
+examples: build ## run the examples, each with its interpreter, against a server (installs node and Python on Debian)
+	cd examples && ./install.sh && go vet ./... && go test -count 1 ./... -args -binary ../bin/carillon
 
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz

@@ -22,6 +22,8 @@ type Options struct {
 	// OpenStream counts a stream of a tenant against its quota, or refuses it with a [*client.Error]; done is called when
 	// it has ended. Nil: no tenant has a quota.
 	OpenStream func(tenant string) (done func(), err error)
+	// API returns the OpenAPI document of the server, for the page about it. It is called at most once. Nil: no such page.
+	API func() ([]byte, error)
 	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and nobody signs in.
 	Rights Rights
 }
@@ -35,6 +37,8 @@ type Dashboard struct {
 	// recorder stays empty without Options.Status.
 	recorder *recorder
 	streams  *streams
+	// reference is rendered at the first visit of it.
+	reference *reference
 
 	// closed ends all streams and the recording; recording is what Close waits for.
 	closeOnce sync.Once
@@ -56,7 +60,7 @@ func New(local client.Local, opts Options) *Dashboard {
 	}
 	d := &Dashboard{
 		local: local, opts: opts, recorder: new(recorder),
-		streams: newStreams(streamsMax), closed: make(chan struct{}),
+		streams: newStreams(streamsMax), reference: newReference(opts.API), closed: make(chan struct{}),
 	}
 	if opts.Status != nil {
 		d.recording.Go(d.record)

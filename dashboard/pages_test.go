@@ -74,6 +74,7 @@ func TestPages(t *testing.T) {
 	w.check("/audit?action=trigger&name=broken", 200, "<code>trigger</code>")
 	w.check("/audit?action=odd", 422, `role="alert"`)
 	w.check("/playground", 200, `data-action="preview"`, "examples")
+	w.check("/docs", 200, `id="jobs.put"`, `id="type-JobInfo"`, `href="/api/v1/openapi.json"`, `<a href="/docs">API</a>`)
 	w.check("/playground?schedule=30+2+*+*+*&timezone=Europe%2FBerlin&after=2027-03-27T00:00&count=3", 200, `id="times"`, "does not exist on 2027-03-28")
 	w.check("/playground?schedule=CRON_TZ%3DAsia%2FTokyo+0+8+*+*+*", 200, `data-zone="Asia/Tokyo"`, "08:00:00 JST")
 	w.check("/playground?schedule=nonsense", 422, `role="alert"`, `field-error`, `>nonsense</textarea>`, `aria-invalid="true"`)

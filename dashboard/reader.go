@@ -59,6 +59,9 @@ func (r *reader) firstTenant() string {
 // Offers reports whether a tenant is among those that the reader chooses from.
 func (r reader) Offers(tenant string) bool { return slices.Contains(r.Tenants, tenant) }
 
+// isKnown reports whether the reader is somebody, or need not be.
+func (r *reader) isKnown() bool { return r.rights == nil || r.Name != "" }
+
 // hasRole reports whether the reader has a role in a tenant.
 func (r *reader) hasRole(tenant string) bool { return r.All || r.Offers(tenant) }
 

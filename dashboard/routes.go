@@ -26,6 +26,7 @@ var pages = map[string]page{
 	"/run":        {needs: "runs.get", show: (*visit).run, isLive: true},
 	"/audit":      {needs: "audit.list", show: (*visit).audit},
 	"/playground": {needs: "schedules.next", show: (*visit).playground},
+	referencePath: {needs: everyone, show: (*visit).reference},
 	signInPath:    {needs: everyone, show: (*visit).signIn},
 }
 

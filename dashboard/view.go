@@ -113,8 +113,8 @@ func (v *visit) frame(p *view) *frame {
 		Style:      styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
 	}
 	f.Notice = strings.Replace(f.Notice, "#", nameOrNumber(v.query.Get("n")), 1)
-	// Who signs in may not know more of the node than that it is there.
-	if v.client != nil && v.path != signInPath {
+	// Who signs in, or reads about the API, may not know more of the node than that it is there.
+	if v.client != nil && v.path != signInPath && v.reader.isKnown() {
 		f.Status, _ = v.client.Status(v.req.Context()) // after an error the status line is empty
 	}
 	if len(p.live) > 0 && v.req.Method == http.MethodGet && v.reader.hasRole(v.tenant) {

@@ -49,7 +49,7 @@ var house = map[string][]string{
 	"certs":           {module + "/smallfile"},
 	"certs/certstest": {module + "/certs"},
 	// The one package that publishes replies.
-	"inbox":       {"github.com/nats-io/nats.go"},
+	"inbox":       {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	"replication": over(words, module+"/inbox", module+"/transfer", "github.com/nats-io/nats.go"),
 	"scheduler":   over(words, module+"/histogram", module+"/scheduler/core", module+"/scheduler/pad"),
 	// The decisions: it computes, and does nothing else. TestCoreIsPure says more.

@@ -112,7 +112,7 @@ func (g *guarded) NATS() string { return g.Ready().NATS }
 func TestRightsOfPaths(t *testing.T) {
 	g := startGuarded(t)
 	for path, may := range map[string]string{
-		"/healthz": "all", "/readyz": "all", "/api/v1/openapi.json": "all", "/metrics": "metrics cluster",
+		"/healthz": "all", "/readyz": "all", "/api/v1/openapi.json": "all", "/docs": "all", "/metrics": "metrics cluster",
 		"/api/v1/status": "stranger viewer operator admin cluster", "/": "stranger viewer operator admin cluster",
 		"/live?page=/": "",
 	} {

@@ -46,7 +46,7 @@ func (s *Server) aboutNode() api.Node {
 func (s *Server) pages() func(*web.Desk) http.Handler {
 	return func(desk *web.Desk) http.Handler {
 		o := dashboard.Options{
-			Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream, Insecurity: s.opts.insecurity(),
+			Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream, Insecurity: s.opts.insecurity(), API: web.OpenAPI,
 		}
 		if s.access != nil {
 			o.Rights = desk

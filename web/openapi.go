@@ -24,6 +24,10 @@ var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(newOpenAPI(), json.Deterministic(true))
 })
 
+// OpenAPI returns the description of the API that /api/v1/openapi.json has. All callers get the same slice and must not
+// change it. Safe for concurrent use.
+func OpenAPI() ([]byte, error) { return openAPIDocument() }
+
 // apiWriter generates the description. It is used once; the components collect the schemas that the paths refer to.
 type apiWriter struct{ components *api.Components }
 

@@ -26,10 +26,10 @@ func (w *gateway) withPages(server *http.Server) {
 	}
 }
 
-// servePage shows a page to a reader who may see the status, and the files of pages to all.
+// servePage shows a page to a reader who may see the status, and the files of pages and the page about the API to all.
 func (w *gateway) servePage(rw http.ResponseWriter, req *http.Request) {
 	err := w.opts.Access.AuthorizeStatus(w.recognize(req))
-	if err != nil && w.signsIn() && strings.HasPrefix(req.URL.Path, assetsRoot) {
+	if err != nil && isOpen(req.URL.Path) {
 		err = nil
 	}
 	switch {
@@ -42,8 +42,15 @@ func (w *gateway) servePage(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// assetsRoot is the prefix of the files of pages, such as their style. They are the same for all.
-const assetsRoot = "/assets/"
+// assetsRoot is the prefix of the files of pages, such as their style. They are the same for all. referencePath is that
+// of the page about the API.
+const (
+	assetsRoot    = "/assets/"
+	referencePath = "/docs"
+)
+
+// isOpen reports whether everybody may see a path: what it shows is the same on every server.
+func isOpen(path string) bool { return path == referencePath || strings.HasPrefix(path, assetsRoot) }
 
 // Desk carries out the requests of pages, with the executor of the moment, and says who their reader is. It implements
 // [client.Local]; the gates, bounds and counters are those of all requests. It is the only way from a page to a change,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
@@ -18,15 +19,16 @@ import (
 var kinds = map[string]func() any{
 	"v1 ConfigMap":                       func() any { return new(core.ConfigMap) },
 	"v1 Service":                         func() any { return new(core.Service) },
+	"batch/v1 Job":                       func() any { return new(batch.Job) },
 	"apps/v1 StatefulSet":                func() any { return new(apps.StatefulSet) },
 	"policy/v1 PodDisruptionBudget":      func() any { return new(policy.PodDisruptionBudget) },
 	"networking.k8s.io/v1 NetworkPolicy": func() any { return new(networking.NetworkPolicy) },
 }
 
-// built returns the objects that kubectl apply -k would send, decoded strictly, by kind and name.
-func built(t *testing.T) map[string]any {
+// built returns the objects that kubectl apply -k would send for a directory, decoded strictly, by kind and name.
+func built(t *testing.T, dir string) map[string]any {
 	t.Helper()
-	list, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes")
+	list, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func built(t *testing.T) map[string]any {
 
 // TestManifests builds all objects and checks what only their types know.
 func TestManifests(t *testing.T) {
-	objects := built(t)
+	objects := built(t, "../kubernetes")
 	set, ok := objects["StatefulSet/carillon"].(*apps.StatefulSet)
 	if !ok || len(objects) != 6 {
 		t.Fatalf("%d objects", len(objects))

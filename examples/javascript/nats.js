@@ -1,0 +1,34 @@
+// Registers a job over NATS and receives its runs.
+//
+// A verb is a request to carillon.v1.<tenant>.<verb> with one JSON object; any client of NATS can send it.
+import { connect } from "@nats-io/transport-node";
+
+const nc = await connect({ servers: process.env.CARILLON_SERVER ?? "nats://127.0.0.1:4222", timeout: 5000 });
+
+// ask returns the reply of a verb. A refusal has a stable code, a message for people, and the member that is wrong.
+async function ask(verb, body) {
+  const reply = await nc.request(`carillon.v1.default.${verb}`, JSON.stringify(body), { timeout: 5000 });
+  const json = reply.json();
+  if (json.error) throw new Error(`${json.error.code}: ${json.error.message}`);
+  return json;
+}
+
+// Workers of one queue group share the runs.
+const runs = nc.subscribe("examples.javascript", { queue: "workers", max: 3, timeout: 10_000 });
+
+const { job, created } = await ask("jobs.put", {
+  name: "examples/javascript-nats",
+  schedule: "@every 500ms",
+  max_runs: 3,
+  target: { kind: "nats", subject: "examples.javascript" },
+  payload: { from: "javascript-nats" },
+});
+console.log(`${job.name} is on disk (created: ${created}), next run ${job.next_run_at}`);
+
+for await (const run of runs) {
+  // The run id is the same for each attempt of a run: the key by which to do the work once.
+  console.log("run", run.headers.get("Carillon-Run-Id"), run.string());
+}
+
+await ask("jobs.delete", { name: job.name });
+await nc.close();
