@@ -146,8 +146,11 @@ func (b *bench) await(id, status string) (run client.Run) {
 	testkit.Until(b.t, "run "+id+" is "+status, func() bool {
 		var err error
 		run, err = b.c.Run(b.t.Context(), id)
-		return err == nil && run.Status == status
+		return err == nil && (run.Status == status || !run.FinishedAt.IsZero())
 	})
+	if run.Status != status {
+		b.t.Fatalf("run %s of %s is %s, and not %s: %s%s\n%s", id, run.Job, run.Status, status, run.Result, run.Error, b.logged())
+	}
 	return run
 }
 
@@ -164,3 +167,11 @@ func lines(path string) []string {
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// logged returns the log of the worker; "" if it runs in another process.
+func (b *bench) logged() string {
+	if b.log == nil {
+		return ""
+	}
+	return b.log.String()
+}
