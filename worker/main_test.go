@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,7 +113,20 @@ func startWorker(t *testing.T, allow string, set func(*Options)) *bench {
 	return b
 }
 
-func nameOf(t *testing.T) string { return strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()) }
+var (
+	namesMu sync.Mutex
+	names   = map[*testing.T]string{}
+)
+
+// nameOf returns the name of the worker of a test: another one each time that the test is repeated, as its jobs stay.
+func nameOf(t *testing.T) string {
+	namesMu.Lock()
+	defer namesMu.Unlock()
+	if names[t] == "" {
+		names[t] = fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), len(names))
+	}
+	return names[t]
+}
 
 // put registers a job for the worker, which is triggered by the test alone.
 func (b *bench) put(name, command string, set func(*client.Job)) {
