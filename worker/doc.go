@@ -24,7 +24,8 @@
 // What may run is decided by this machine alone: a message selects a command of the allow file (Rules), and never brings
 // one. User, directory, environment and shell come from that file and the crontabs that it names.
 //
-// worker.go admits deliveries, request.go reads them, turn.go is the life of a run, report.go tells its end. rules.go
-// and rules_read.go are the allow file, yaml.go its syntax, keeper.go reads it again when it changes. command.go and
-// account.go start a command as cron does, process.go ends it, lock.go has the locks, tail.go the output.
+// worker.go admits deliveries, request.go reads them and reply.go answers. turn.go is a run while it is here, perform.go runs
+// its command, report.go tells its end. rules.go and rules_read.go are the allow file, yaml.go its syntax, trusted.go says
+// who may have written it, keeper.go reads it again when it changes. command.go and account.go start a command as cron does,
+// process.go ends it, lock.go has the locks, tail.go the output.
 package worker
