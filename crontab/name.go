@@ -68,6 +68,13 @@ func (e *Entry) Program() string {
 // UserToken returns the user as a token (see Program), or "none" in a user's own crontab.
 func (e *Entry) UserToken() string { return token(e.User, wordBytesMax, "none") }
 
+// HostToken returns the name of a machine as a token (see Entry.Program): the first part of it, or "localhost" if nothing of
+// it is left. An import and a worker on one machine agree by it.
+func HostToken(name string) string {
+	first, _, _ := strings.Cut(name, ".")
+	return token(first, wordBytesMax, "localhost")
+}
+
 // firstWord returns the first word of a shell command after any assignments before it. It is a guess for a readable
 // name and no parser of shell: what it misses, such as a pipe or an if, makes the name less telling and nothing else.
 func firstWord(command string) string {

@@ -65,3 +65,11 @@ func TestTokens(t *testing.T) {
 		}
 	}
 }
+
+func TestHostToken(t *testing.T) {
+	for name, want := range map[string]string{"web-1.example.com": "web-1", "web_1": "web_1", "": "localhost", ".": "localhost", "a b>*": "a-b"} {
+		if got := crontab.HostToken(name); got != want {
+			t.Errorf("%q is %q; want %q", name, got, want)
+		}
+	}
+}

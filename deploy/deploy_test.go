@@ -81,6 +81,24 @@ func TestSettingsExist(t *testing.T) {
 	}
 }
 
+// TestWorkerUnit reads the unit of the worker: a stop has the time that draining and ending commands take, and a crash leaves
+// no command.
+func TestWorkerUnit(t *testing.T) {
+	unit := read(t, "deploy", "systemd", "carillon-worker.service")
+	for _, want := range []string{
+		"\nExecStart=/usr/local/bin/carillon worker\n", "\nEnvironmentFile=-/etc/carillon/worker.env\n", "\nKillMode=mixed\n", "\nRestart=on-failure\n", "\nStateDirectory=carillon-worker\n",
+		"\nEnvironment=CARILLON_WORKER_STATE=/var/lib/carillon-worker\n", "\nTimeoutStopSec=120\n", "\nStateDirectoryMode=0700\n",
+	} {
+		if !strings.Contains(unit, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	flags := read(t, "cmd", "carillon", "worker.go")
+	if !regexp.MustCompile(`Grace +span +.*default:"10s"`).MatchString(flags) || !regexp.MustCompile(`DrainTimeout +span +.*default:"1m"`).MatchString(flags) {
+		t.Error("the defaults of --grace and --drain-timeout are no longer 10s and 1m; look at TimeoutStopSec, which must exceed their sum and 15s")
+	}
+}
+
 // TestDefaultStopTimeout: what the grace periods are measured by is what the program does.
 func TestDefaultStopTimeout(t *testing.T) {
 	if !regexp.MustCompile(`StopTimeout +span +.*default:"20s"`).MatchString(read(t, "cmd", "carillon", "serve.go")) {

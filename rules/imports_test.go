@@ -66,6 +66,8 @@ var house = map[string][]string{
 	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
+	// Runs the commands of jobs, as a client.
+	"worker": {module + "/job", module + "/client", module + "/crontab", "github.com/nats-io/nats.go", "go.yaml.in/yaml/v3"},
 	// A store and a log in memory.
 	"memory": over(words),
 	// The suites that every sender, store, log and clock passes: they are for tests, and import no more than they need.
@@ -98,7 +100,7 @@ var house = map[string][]string{
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/server", module+"/smallfile", module+"/snapshot",
-		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
+		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},
 	"bench/measure": {"golang.org/x/sys"},

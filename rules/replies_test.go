@@ -12,7 +12,7 @@ import (
 
 // repliers are the files that may name the subject of a reply: the package that publishes replies, the one that
 // sends requests to targets, and those that play a target.
-var repliers = []string{"inbox/", "dispatch/message.go", "bench/", "browser/"}
+var repliers = []string{"inbox/", "dispatch/message.go", "worker/reply.go", "bench/", "browser/"}
 
 // TestOneReplies reads every product file: a reply is published in one place, which checks where it goes. So no other
 // file answers a message by the library's means, runs a service of the library's, or reads where a reply should go.

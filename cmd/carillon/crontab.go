@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"regexp"
@@ -23,6 +24,9 @@ const crontabBytesMax = 1 << 20
 // because it depends on flags.
 type crontabPlan struct {
 	target string // with placeholders
+	host   string // of {{host}}
+	user   string // of lines without a user column; "" leaves it to the worker
+	set    func(*client.Job)
 	zone   string // until a CRON_TZ says otherwise
 	system *bool  // whether there is a user column; nil: the path tells
 }
@@ -98,12 +102,14 @@ func checkCrontabName(file string) error {
 // derived from the entry, so that a second import updates the job of the first.
 func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, error) {
 	name := names.Next(e)
-	target, err := parseTarget(fillTarget(p.target, e, names.File()))
+	target, err := parseTarget(p.fillTarget(e, names.File()))
 	if err != nil {
 		return client.Job{}, err
 	}
-	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, e.User, e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
-	return client.Job{Name: name, Schedule: e.Schedule, Timezone: e.Zone, Target: target, Payload: payload}, err
+	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, cmp.Or(e.User, p.user), e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
+	j := client.Job{Name: name, Schedule: e.Schedule, Timezone: e.Zone, Target: target, Payload: payload}
+	p.set(&j)
+	return j, err
 }
 
 // placeholder matches {{name}} and the other placeholders of a target.
@@ -114,9 +120,9 @@ var placeholder = regexp.MustCompile(`\{\{ *([^{}]*?) *\}\}`)
 func checkTemplate(template string) error {
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 		switch m[1] {
-		case "name", "hash", "user", "file":
+		case "name", "hash", "user", "file", "host":
 		default:
-			return usagef("--target: {{%s}} is unknown; want {{name}}, {{hash}}, {{user}} or {{file}}", clip(m[1]))
+			return usagef("--target: {{%s}} is unknown; want {{host}}, {{name}}, {{hash}}, {{user}} or {{file}}", clip(m[1]))
 		}
 	}
 	if _, err := parseTarget(template); err != nil {
@@ -127,8 +133,8 @@ func checkTemplate(template string) error {
 
 // fillTarget replaces the placeholders of a target by what they stand for, each one token of a subject. An unknown
 // placeholder cannot occur: checkTemplate has refused it.
-func fillTarget(template string, e *crontab.Entry, file string) string {
-	return placeholder.ReplaceAllStringFunc(template, func(text string) string {
+func (p *crontabPlan) fillTarget(e *crontab.Entry, file string) string {
+	return placeholder.ReplaceAllStringFunc(p.target, func(text string) string {
 		switch strings.Trim(text, "{} ") {
 		case "name":
 			return e.Program()
@@ -136,6 +142,8 @@ func fillTarget(template string, e *crontab.Entry, file string) string {
 			return e.Hash()
 		case "user":
 			return e.UserToken()
+		case "host":
+			return p.host
 		default:
 			return file
 		}

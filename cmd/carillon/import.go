@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/crontab"
 )
 
 // importCmd registers jobs in bulk. A file is read while it is sent, so it may be larger than memory; apply reads
@@ -13,22 +14,31 @@ type importCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs." complete:"@files"`
 	Crontab  string   `help:"Import a crontab; - is standard input." placeholder:"FILE"`
 	System   *bool    `negatable:"" help:"The crontab has a user column. Default: by its path, as for /etc/crontab and cron.d."`
-	Target   string   `help:"Target of the jobs of a crontab; may contain {{name}}, {{hash}}, {{user}} and {{file}}." default:"nats:cron.{{name}}" secret:"url" instead:"a definition in a file, with a secret by reference"`
+	Target   string   `help:"Target of the jobs of a crontab, in place of a worker's; may contain {{host}}, {{name}}, {{hash}}, {{user}} and {{file}}. The policies are then the server's defaults." placeholder:"TARGET" secret:"url" instead:"a definition in a file, with a secret by reference"`
+	Host     string   `help:"Machine whose 'carillon worker' runs the commands of a crontab; this one if left out." placeholder:"NAME"`
+	User     string   `help:"User of the commands of a crontab that has no user column." placeholder:"NAME"`
 	Timezone string   `help:"Timezone of the crontab's times until a CRON_TZ; this machine's if left out." placeholder:"ZONE"`
 	DryRun   bool     `help:"Check and show the jobs; register none."`
+	crontabPolicyFlags
 	remoteFlags
 	outputFlag
+
+	isForWorker bool // no target was given
 }
 
 // Help is what `carillon import --help` says besides the flags.
 func (*importCmd) Help() string {
 	return `Existing jobs are updated. A job that is refused is reported with its line and the reason; the others are imported, and the exit status is 1.
 
+The jobs of a crontab are for 'carillon worker' on the machine: each run is one attempt, which the worker reports, and is skipped while the one before is in progress.
+
 Examples:
 
   carillon export > jobs.jsonl
   carillon import jobs.jsonl
   carillon import --crontab /etc/crontab
+  carillon import --crontab /etc/cron.d/* --host web-1
+  carillon import --crontab my.cron --user backup --overlap buffer_one --missed skip
   carillon import --crontab /etc/cron.d/* --target 'nats:cron.{{file}}.{{name}}'
   crontab -l | carillon import --crontab - --timezone Europe/Berlin --dry-run`
 }
@@ -80,6 +90,9 @@ func (c *importCmd) check() error {
 		return usagef("want a file of JSON lines (- is standard input), or --crontab FILE")
 	}
 	if c.Crontab == "" {
+		if name := c.crontabOnly(); name != "" {
+			return usagef("%s is for crontabs; want --crontab FILE, or leave it out: JSON lines have all that a job says", name)
+		}
 		return nil
 	}
 	for _, file := range append([]string{c.Crontab}, c.Files...) {
@@ -87,12 +100,19 @@ func (c *importCmd) check() error {
 			return err
 		}
 	}
+	if c.Target == "" {
+		c.Target = workerTarget
+		c.isForWorker = true
+	}
+	if c.Host == "" {
+		c.Host = hostToken()
+	}
 	return checkTemplate(c.Target)
 }
 
 // crontabs returns how the flags say that crontabs become jobs.
 func (c *importCmd) crontabs(con *console) *crontabPlan {
-	plan := &crontabPlan{target: c.Target, zone: c.Timezone, system: c.System}
+	plan := &crontabPlan{target: c.Target, host: crontab.HostToken(c.Host), user: c.User, zone: c.Timezone, system: c.System, set: c.setJob}
 	if plan.zone == "" {
 		plan.zone = localZone()
 		con.notef("times without a CRON_TZ are read in %s, the timezone of this machine (--timezone ZONE for another)\n", plan.zone)

@@ -30,6 +30,7 @@ type cli struct {
 	Color terminal.Colours `help:"When to use colours: ${enum}. Auto is on a terminal, unless NO_COLOR is set or TERM is dumb." enum:"auto,always,never" default:"auto" env:"CARILLON_COLOR" group:"always"`
 
 	Serve    serveCmd    `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
+	Worker   workerCmd   `cmd:"" help:"Run the commands of jobs on this machine, in place of cron."`
 	Demo     demoCmd     `cmd:"" help:"Demonstrate Carillon: start a temporary server, run jobs, and show how late each run arrives."`
 	Job      jobCmd      `cmd:"" help:"Register, show and change jobs."`
 	Run      runCmd      `cmd:"" help:"Show, report, cancel and retry runs."`
@@ -137,10 +138,10 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 }
 
 // interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process. The
-// server and the benchmark harness handle signals themselves, so their context does not end. A cancelled context lets
+// server, the worker and the benchmark harness handle signals themselves, so their context does not end. A cancelled context lets
 // a command remove what it has half written; the second signal is for a command that does not return.
 func interruptible(command string) (context.Context, context.CancelFunc) {
-	if command == "serve" || strings.HasPrefix(command, "bench") {
+	if command == "serve" || command == "worker" || strings.HasPrefix(command, "bench") {
 		return context.WithCancel(context.Background())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

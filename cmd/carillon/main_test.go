@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FIXTURES", filepath.Join(wd, "..", "..", "crontab", "testdata"))
 			env.Setenv("TZ", "UTC")
 			env.Values[serverKey] = &background{exited: make(chan error, 1)}
+			env.Values[workerKey] = &background{exited: make(chan error, 1)}
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -43,6 +44,9 @@ func TestScripts(t *testing.T) {
 			"hole":    cmdHole,
 			"stream":  cmdStream,
 			"zone":    cmdZone,
+
+			"worker":    cmdWorker,
+			"endworker": cmdEndWorker,
 		},
 	})
 }

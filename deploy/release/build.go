@@ -83,7 +83,7 @@ var (
 		"CHANGELOG.md", "LICENSE", "README.md",
 		"cmd/carillon/completion/carillon.bash", "cmd/carillon/completion/carillon.fish", "cmd/carillon/completion/carillon.zsh",
 	}
-	carriedLinux = []string{"deploy/systemd/carillon.env", "deploy/systemd/carillon.service", "deploy/systemd/carillon.sysusers"}
+	carriedLinux = []string{"deploy/systemd/carillon.env", "deploy/systemd/carillon.service", "deploy/systemd/carillon.sysusers", "deploy/systemd/carillon-worker.service", "deploy/systemd/worker.env"}
 )
 
 // files reads the files for the archive of a platform. The archive has the completions and units without the folders

@@ -133,7 +133,7 @@ func checkArchive(t *testing.T, zipped []byte) (licences string) {
 	if image := binary + int64(len(licences)) + rootsBytes; image > imageBytesMax {
 		t.Errorf("the image has %d bytes; want at most %d", image, imageBytesMax)
 	}
-	want := "CHANGELOG.md LICENSE LICENSES.txt README.md carillon completion/carillon.bash completion/carillon.fish completion/carillon.zsh man/carillon.1 systemd/carillon.env systemd/carillon.service systemd/carillon.sysusers"
+	want := "CHANGELOG.md LICENSE LICENSES.txt README.md carillon completion/carillon.bash completion/carillon.fish completion/carillon.zsh man/carillon.1 systemd/carillon-worker.service systemd/carillon.env systemd/carillon.service systemd/carillon.sysusers systemd/worker.env"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("the archive holds %s; want %s", got, want)
 	}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// workerTarget is where the runs of a crontab go: to the worker of one machine, as those of cron do.
+const workerTarget = "request:cron.{{host}}.{{name}}"
+
+// workerAttemptTimeout is how long a worker may take to accept a run and to confirm it. From then on its heartbeats extend
+// the run.
+const workerAttemptTimeout = span(time.Minute)
+
+// crontabPolicyFlags are the flags for the policies of the jobs of a crontab. They have the names of those of `job put`.
+type crontabPolicyFlags struct {
+	Completion     string `help:"When a run of a crontab is over: delivered or reported; reported for a worker, else delivered." placeholder:"HOW" complete:"delivered,reported" group:"policies"`
+	AttemptTimeout span   `help:"How long a worker may take to accept a run; 1m for a worker, else 30s. Its heartbeats extend it." placeholder:"SPAN" group:"policies"`
+	MaxAttempts    uint32 `help:"Attempts of a run, the first included; 1 for a worker, else 3." placeholder:"N" group:"policies"`
+	Overlap        string `help:"When the previous run is still in progress: allow, skip, buffer_one, buffer_all or cancel_other; skip if left out." placeholder:"POLICY" complete:"allow,skip,buffer_one,buffer_all,cancel_other" group:"policies"`
+	Missed         string `help:"What to do with missed runs: skip, fire_once or backfill; fire_once if left out." placeholder:"POLICY" complete:"skip,fire_once,backfill" group:"policies"`
+	PauseOnFailure uint32 `help:"Pause a job after this number of dead runs in a row; 0 is never." placeholder:"N" group:"policies"`
+}
+
+// setJob sets the policies of a job of a crontab. Those of a worker are safe as they are: a command that may have run is
+// not started again, and not beside itself.
+func (c *importCmd) setJob(j *client.Job) {
+	if c.isForWorker {
+		j.Completion, j.AttemptTimeout, j.Retry.MaxAttempts, j.OverlapPolicy = "reported", client.Duration(workerAttemptTimeout), 1, "skip"
+	}
+	j.Completion = cmp.Or(c.Completion, j.Completion)
+	j.AttemptTimeout = cmp.Or(client.Duration(c.AttemptTimeout), j.AttemptTimeout)
+	j.Retry.MaxAttempts = cmp.Or(c.MaxAttempts, j.Retry.MaxAttempts)
+	j.OverlapPolicy = cmp.Or(c.Overlap, j.OverlapPolicy)
+	j.MissedRunPolicy, j.PauseOnFailure = c.Missed, c.PauseOnFailure
+}
+
+// crontabOnly returns a flag that was given and means something for crontabs alone; "": there is none.
+func (c *importCmd) crontabOnly() string {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--target", c.Target != ""}, {"--host", c.Host != ""}, {"--user", c.User != ""}, {"--completion", c.Completion != ""}, {"--attempt-timeout", c.AttemptTimeout != 0},
+		{"--max-attempts", c.MaxAttempts != 0}, {"--overlap", c.Overlap != ""}, {"--missed", c.Missed != ""}, {"--pause-on-failure", c.PauseOnFailure != 0},
+	} {
+		if flag.given {
+			return flag.name
+		}
+	}
+	return ""
+}
