@@ -121,7 +121,8 @@ func splitAddr(addr string) (host string, port int, err error) {
 	return host, int(n), nil
 }
 
-// ValidateURL checks a list of outside servers. The NATS client checks the rest of each URL.
+// ValidateURL checks a list of outside servers. No error repeats an address: one that cannot be read may have a password
+// anywhere in it.
 func ValidateURL(list string) error {
 	if list == "" {
 		return nil
@@ -130,30 +131,39 @@ func ValidateURL(list string) error {
 	if len(urls) > natsURLsMax {
 		return fmt.Errorf("options: %d NATS servers are too many; want at most %d", len(urls), natsURLsMax)
 	}
-	for _, one := range urls {
-		scheme, rest, ok := strings.Cut(strings.TrimSpace(one), "://")
-		if !ok {
-			scheme, rest = "nats", scheme
-		}
-		if rest == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, scheme) {
-			host, _ := cutUser(rest)
-			return fmt.Errorf("options: %q in the list of NATS servers is none; want nats://host:port or tls://host:port, separated by commas", scheme+"://"+host)
+	for i, one := range urls {
+		u, err := serverURL(one)
+		switch {
+		case err != nil:
+			return fmt.Errorf("options: address %d in the list of NATS servers is no URL; want nats://host:port or tls://host:port, separated by commas, and in a password %%2F for /, %%23 for #, %%20 for a blank", i+1)
+		case u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme):
+			return fmt.Errorf("options: %q in the list of NATS servers is none; want nats://host:port or tls://host:port, separated by commas", u.Scheme+"://"+u.Host)
+		case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+			return fmt.Errorf("options: %s://%s in the list of NATS servers has more than an address (? or #); want nats://host:port, and in a password %%3F for ? and %%23 for #", u.Scheme, u.Host)
 		}
 	}
 	return nil
 }
 
+// serverURL parses the address of a server, which may have no scheme.
+func serverURL(addr string) (*url.URL, error) {
+	addr = strings.TrimSpace(addr)
+	if !strings.Contains(addr, "://") {
+		addr = "nats://" + addr
+	}
+	return url.Parse(addr)
+}
+
 // withoutUsers returns a list of servers without the user names and passwords in it, for messages. It accepts what
-// [ValidateURL] accepts.
+// [ValidateURL] accepts, and shows nothing of what it cannot read.
 func withoutUsers(list string) string {
 	urls := strings.Split(list, ",")
 	for i, one := range urls {
-		scheme, rest, ok := strings.Cut(strings.TrimSpace(one), "://")
-		if !ok {
-			scheme, rest = "nats", scheme
+		if urls[i] = "(no URL)"; one != "" {
+			if u, err := serverURL(one); err == nil {
+				urls[i] = u.Scheme + "://" + u.Host
+			}
 		}
-		host, _ := cutUser(rest)
-		urls[i] = fmt.Sprintf("%s://%s", scheme, host)
 	}
 	return strings.Join(urls, ",")
 }

@@ -12,7 +12,7 @@ type secretKind string
 
 const (
 	secretWhole secretKind = "all"  // the value is a secret
-	secretUser  secretKind = "user" // an address, or several, with or without a scheme: a user, a password, a token
+	secretUser  secretKind = "user" // an address, or several, with or without a scheme: a user, a password, a query, a fragment
 	secretURL   secretKind = "url"  // text that may be a URL with a user or a password
 )
 
@@ -25,7 +25,7 @@ func (k secretKind) isIn(value string) bool {
 	case secretWhole:
 		return value != ""
 	case secretUser:
-		return strings.Contains(value, "@")
+		return strings.ContainsAny(value, "@?#")
 	case secretURL:
 		return urlWithUser.MatchString(value)
 	}
@@ -46,7 +46,7 @@ func refuseSecretsInArgs(flags []*kong.Flag, args []string) error {
 			if !kind.isIn(value) {
 				continue
 			}
-			what := "has a user, a password or a token in its URL"
+			what := "has a user, a password, a token or a query in its URL"
 			if kind == secretWhole {
 				what = "has a secret as its value"
 			}

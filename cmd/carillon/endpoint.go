@@ -137,6 +137,9 @@ func (e *endpoint) token() func() (string, error) {
 
 // connect connects to the server. The options say what the endpoint does not. The caller must close the result.
 func (e *endpoint) connect(opts client.Options) (*remote, error) {
+	if err := checkServers(e.Server); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(schemes, e.scheme()) {
 		return nil, usagef("--server: the scheme %s:// is unknown; want nats:// or tls:// for NATS, as in nats://host:4222, or https:// for HTTP, as in https://host:7272", clip(e.scheme()))
 	}
