@@ -40,7 +40,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 // Put is a registration that Prepare compiled for PutMany. It may be proposed only once.
 type Put struct {
 	proposal *core.Put
-	steps    int // that the search for its next tick took, and will take in the step
+	steps    int // that the search for its next tick took, and takes again in the step if that cannot use the result
 }
 
 // Prepare compiles a definition for PutMany. It settles the schedules in it, and does not keep it. It refuses a schedule
@@ -54,7 +54,10 @@ func (e *Engine) Prepare(ctx context.Context, def *job.Definition) (*Put, error)
 	x := schedule.SearchFor(ctx, 0)
 	defer x.Done()
 	now := instant.Of(e.opts.Clock.Now())
-	if _, ok := p.Schedule.NextIn(x, now, now); ok {
+	if first, ok := p.Schedule.NextIn(x, now, now); ok {
+		if p.Schedule.Kind() != schedule.Every {
+			p.Found = core.Found{By: p.Schedule, After: now, First: first}
+		}
 		return &Put{p, x.Steps()}, nil
 	}
 	err = x.Refusal()

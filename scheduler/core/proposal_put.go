@@ -25,6 +25,7 @@ type Put struct {
 	After        []byte           // the same for the audit log; only with Prior
 	Profile      job.Profile
 	Schedule     *schedule.Schedule
+	Found        Found // a tick of Schedule
 	Paused       bool
 	IfVersion    *uint32 // nil: any; 0: the name must be unused
 	Prior        *Prior  // nil: the proposer believes that the name is unused
@@ -41,6 +42,19 @@ type Put struct {
 	Timer   job.Timer
 	NextRun instant.Millis
 	Created bool
+}
+
+// Found is a search for a tick that the proposer of a put has made, so that the step need not make it: First is the first
+// tick of By after an instant. The zero value is no search. It must not be of an "@every", whose ticks depend on the step.
+type Found struct {
+	By           *schedule.Schedule
+	After, First instant.Millis
+}
+
+// firstOf returns the first tick of a schedule after an instant, if the search answers that too: ticks between the two
+// instants would have been found.
+func (f *Found) firstOf(s *schedule.Schedule, after instant.Millis) (instant.Millis, bool) {
+	return f.First, f.By == s && s != nil && f.After <= after && after < f.First
 }
 
 // Prior is what the proposer read of the job that it changes. The step compares ID and Version with the row in memory,

@@ -243,6 +243,9 @@ func (c *Core) firstTick(p *Put, anchor, after instant.Millis) (instant.Millis, 
 	if p.Schedule.Kind() == schedule.At {
 		return p.Schedule.At(), c.checkPast(p, p.Schedule.At())
 	}
+	if first, ok := p.Found.firstOf(p.Schedule, after); ok {
+		return first, nil
+	}
 	var x schedule.Search
 	first, ok := p.Schedule.NextIn(&x, after, anchor)
 	c.profiles.meter.spend(x.Steps())
