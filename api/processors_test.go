@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +21,14 @@ const piece = 100 * time.Microsecond
 func TestProcessorsAreSharedByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcessors(1)
+		var mu sync.Mutex
 		spent := map[string]time.Duration{}
+		spentBy := func(party string, more time.Duration) time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			spent[party] += more
+			return spent[party]
+		}
 		request := func(party string, pieces int) {
 			turns := partyTurns{p, party}
 			for range pieces {
@@ -29,7 +37,7 @@ func TestProcessorsAreSharedByTime(t *testing.T) {
 					return
 				}
 				time.Sleep(piece)
-				spent[party] += piece // the only place: nothing else runs
+				spentBy(party, piece)
 				turns.Give()
 			}
 		}
@@ -38,18 +46,19 @@ func TestProcessorsAreSharedByTime(t *testing.T) {
 		}
 		time.Sleep(10 * piece)
 		for range 20 {
-			before, began := spent["loud"], time.Now()
+			before, began := spentBy("loud", 0), time.Now()
 			request("quick", 2)
-			if took := time.Since(began); took > 6*piece || spent["loud"]-before > 5*piece {
-				t.Fatalf("a small request took %s, of which the other tenant had %s", took, spent["loud"]-before)
+			took, others := time.Since(began), spentBy("loud", 0)-before
+			if took > 6*piece || others > 5*piece {
+				t.Fatalf("a small request took %s, of which the other tenant had %s", took, others)
 			}
 		}
 		began := time.Now()
 		synctest.Wait()
 		time.Sleep(5000 * piece)
 		synctest.Wait()
-		if spent["loud"] != 5000*piece || time.Since(began) > 5000*piece {
-			t.Errorf("alone, the loud tenant computed for %s", spent["loud"])
+		if loud := spentBy("loud", 0); loud != 5000*piece || time.Since(began) > 5000*piece {
+			t.Errorf("alone, the loud tenant computed for %s", loud)
 		}
 		if p.free != 1 || p.waiting.Len() != 0 {
 			t.Errorf("%d places are free at the end, %d wait", p.free, p.waiting.Len())
