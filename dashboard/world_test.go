@@ -143,6 +143,10 @@ func (w *world) dead(name string) client.Run {
 		run, err = w.client.Run(w.t.Context(), run.RunID)
 		return err == nil && run.Status == "dead"
 	})
+	testkit.Until(w.t, "the figures count the run", func() bool {
+		status, err := w.client.Status(w.t.Context())
+		return err == nil && status.Dead > 0
+	})
 	return run
 }
 
