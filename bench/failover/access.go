@@ -93,17 +93,27 @@ func (a *access) authority() string {
 	return filepath.Join(a.dir, fmt.Sprintf("authority-%d", a.issued))
 }
 
+// The two authorities of a directory: of servers and clients, and of the peers.
+var authorityFiles = []string{"ca.crt", "peers-ca.crt"}
+
 // trust lets a node trust some authorities.
-func (a *access) trust(node string, authorities ...string) error {
-	text, err := bundle(authorities)
-	return errors.Join(err, a.write(node, "ca.crt", text))
+func (a *access) trust(node string, authorities ...string) (err error) {
+	for _, name := range authorityFiles {
+		text, failed := bundle(authorities, name)
+		err = errors.Join(err, failed, a.write(node, name, text))
+	}
+	return err
 }
 
-// renew gives a node the certificate that an authority has issued for it.
-func (a *access) renew(node, authority string) error {
-	cert, err := os.ReadFile(filepath.Join(authority, node+".crt"))
-	key, err2 := os.ReadFile(filepath.Join(authority, node+".key"))
-	return errors.Join(err, err2, a.write(node, "own.crt", cert), a.write(node, "own.key", key))
+// renew gives a node the certificates that an authority has issued for it: one for clients, and one for its peers.
+func (a *access) renew(node, authority string) (err error) {
+	for own, issued := range map[string]string{"own": node, "own-peer": node + "-peer"} {
+		for _, kind := range []string{".crt", ".key"} {
+			text, failed := os.ReadFile(filepath.Join(authority, issued+kind))
+			err = errors.Join(err, failed, a.write(node, own+kind, text))
+		}
+	}
+	return err
 }
 
 // write replaces a file of a node as a whole.
@@ -116,9 +126,9 @@ func (a *access) write(node, name string, text []byte) error {
 }
 
 // bundle returns the certificates of some authorities, one after the other.
-func bundle(authorities []string) (text []byte, err error) {
+func bundle(authorities []string, name string) (text []byte, err error) {
 	for _, dir := range authorities {
-		one, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
+		one, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +140,7 @@ func bundle(authorities []string) (text []byte, err error) {
 // show gives the clients the certificate of an authority, and lets them trust others. It is for connections from now on.
 func (a *access) show(own string, trusted ...string) error {
 	pair, err := tls.LoadX509KeyPair(filepath.Join(own, "load.crt"), filepath.Join(own, "load.key"))
-	text, err2 := bundle(trusted)
+	text, err2 := bundle(trusted, authorityFiles[0])
 	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
@@ -185,8 +195,10 @@ func (a *access) options(token string) []nats.Option {
 // flags returns the flags of a node.
 func (a *access) flags(node string) (flags []string) {
 	in := func(name string) string { return filepath.Join(a.dir, node, name) }
-	for _, listener := range []struct{ flag, ca string }{{"--http-tls", "-client-ca"}, {"--listen-tls", "-ca"}, {"--cluster-tls", "-ca"}} {
-		flags = append(flags, listener.flag+"-cert", in("own.crt"), listener.flag+"-key", in("own.key"), listener.flag+listener.ca, in("ca.crt"))
+	for _, listener := range []struct{ flag, ca, own, authority string }{
+		{"--http-tls", "-client-ca", "own", "ca.crt"}, {"--listen-tls", "-ca", "own", "ca.crt"}, {"--cluster-tls", "-ca", "own-peer", "peers-ca.crt"},
+	} {
+		flags = append(flags, listener.flag+"-cert", in(listener.own+".crt"), listener.flag+"-key", in(listener.own+".key"), listener.flag+listener.ca, in(listener.authority))
 	}
 	return append(flags, "--auth", in("auth.yaml"))
 }
