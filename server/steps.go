@@ -16,9 +16,8 @@ func (o Options) isWitness() bool { return o.Witness }
 
 // startList lists the steps of every start, in order: that of a node alone, of one in a cluster and of a witness. The
 // rights are first, so that nothing answers without them. The listeners are next, because an address in use is the
-// likeliest fault and the cheapest to find. The data comes before
-// the bus, because it says which node this is. HTTP shows a shard from the moment it is open, so that operators see a
-// node that joins.
+// likeliest fault and the cheapest to find. The data comes before the bus, because it says which node this is. HTTP shows
+// a shard from the moment it is open, so that operators see a node that joins.
 var startList = []step{
 	{(*Server).openAccess, Options.any},
 	{(*Server).warnInsecure, Options.any},
