@@ -54,12 +54,15 @@ type span struct{ from, until history.Instant }
 // has reports whether an instant lies in the span.
 func (s span) has(at history.Instant) bool { return s.from <= at && at <= s.until }
 
-// measure returns the figures of each fault, in order. A fault that was never over counts to the end. It only reads
-// the history, so the figures of a run can be computed again from it.
+// measure returns the figures of each fault, in order, without those that only prepared another. A fault that was never
+// over counts to the end. It only reads the history, so the figures of a run can be computed again from it.
 func measure(h *history.History) []round {
 	puts, ticks, repeats, late, reigns := h.AckedPuts(), h.Ticks(), h.Repeats(), h.Farewells(), h.Reigns()
 	var rounds []round
 	for _, f := range h.Faults {
+		if f.Prepares {
+			continue
+		}
 		s := span{f.From, f.Healed}
 		r := round{scenario: f.Kind, figures: map[figure]int64{duplicates: count(repeats, s), epochs: int64(f.Epochs)}}
 		for _, reign := range reigns[min(1, len(reigns)):] { // of the first, the logs may lack the begin

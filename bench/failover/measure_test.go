@@ -44,7 +44,10 @@ func oneFault() *history.History {
 }
 
 func TestMeasure(t *testing.T) {
-	rounds := measure(oneFault())
+	h := oneFault()
+	// What only prepares a fault has no figures.
+	h.Faults = append([]history.Fault{{Kind: "preparation", Prepares: true, From: ms(3000), Served: ms(3500), Healed: ms(3500)}}, h.Faults...)
+	rounds := measure(h)
 	if len(rounds) != 1 {
 		t.Fatalf("%d rounds", len(rounds))
 	}

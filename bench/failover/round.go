@@ -68,8 +68,20 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	return err
 }
 
-// prepare does what a scenario needs before it can strike. An error that is errLeftOut skips the round.
+// prepare does what a scenario needs before it can strike. An error that is errLeftOut skips the round. A preparation
+// may reset connections or move the leader of a stream, either of which can lose a reply and so repeat an attempt. So
+// it counts as a fault, without figures of its own.
 func (r *rig) prepare(ctx context.Context, s scenario) (blow, error) {
+	f := history.Fault{Kind: "preparation of " + s.name, Prepares: true, From: history.Now()}
+	b, err := r.arrange(ctx, s)
+	f.Healed = history.Now()
+	f.Served = f.Healed
+	r.rec.Break(f)
+	return b, err
+}
+
+// arrange brings the cluster into the state in which a scenario can strike.
+func (r *rig) arrange(ctx context.Context, s scenario) (blow, error) {
 	if s.lan(r.opts.topology) && r.net.lan == nil {
 		return blow{}, fmt.Errorf("%w: %w", errLeftOut, r.net.missing)
 	}

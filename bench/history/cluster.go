@@ -17,6 +17,9 @@ type Fault struct {
 	Healed   Instant // when the cause was removed and every node was level again
 	Released Instant // when the network delivered what it had delayed; 0 if it delayed nothing
 	Epochs   int     // number of leaderships that began meanwhile; the last one continues
+	// Prepares is set if the program broke connections only to prepare the next fault. Such a fault explains what
+	// arrived twice like any other, and has no figures of its own.
+	Prepares bool
 }
 
 // Log is the log on a node's disk at the end. A log begins where the last checkpoint truncated it. Its commits are

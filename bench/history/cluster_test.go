@@ -190,3 +190,21 @@ func TestPauseBeforeAllIsLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestPreparation repeats a run while the program prepares a fault, which resets connections; without the preparation
+// the same history is accused.
+func TestPreparation(t *testing.T) {
+	accused := func(prepare ...Fault) (n int) {
+		s := cleanCluster()
+		s.h.Faults = append(prepare, s.h.Faults...)
+		again := s.deliver("tick", "request", s.marks["tick"], 2600, 2650)
+		again.Attempt, again.Fence = 2, 10 // under the first leader
+		return len(ViolationsOf(CheckAll(s.History())))
+	}
+	if accused() == 0 {
+		t.Error("a repeat without a reason passes")
+	}
+	if n := accused(Fault{Kind: "preparation", Prepares: true, From: ms(2500), Served: ms(2700), Healed: ms(2700)}); n > 0 {
+		t.Errorf("%d accusations of a repeat during a preparation", n)
+	}
+}

@@ -75,11 +75,22 @@ func printFigures(w io.Writer, h *History) {
 	fmt.Fprintf(w, "\ndeliveries  %d, of them %d refused by the sink\n", len(h.Deliveries), countRefused(h))
 	fmt.Fprintf(w, "duplicates  %d after a refusal, %d for another reason\n", retries, repeats)
 	if h.Cluster {
-		fmt.Fprintf(w, "faults      %d\n", len(h.Faults))
+		fmt.Fprintf(w, "faults      %d\n", countFaults(h))
 	} else {
 		fmt.Fprintf(w, "deaths      %d; starts %s\n", len(h.Deaths), Spread(startTimes(h)))
 	}
 	fmt.Fprintf(w, "lateness    %s (over all first arrivals, those after a death included)\n", Spread(latenesses(h)))
+}
+
+// countFaults returns how many faults the program caused, without those that only prepared another.
+func countFaults(h *History) int {
+	n := 0
+	for _, f := range h.Faults {
+		if !f.Prepares {
+			n++
+		}
+	}
+	return n
 }
 
 // countRefused returns how many deliveries the sink refused on purpose.
