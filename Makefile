@@ -19,7 +19,7 @@ IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
 # may make them.
 FAILOVER ?= short
 
-.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt site examples crash failover upgrade fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser check-manifests check-packages browser screenshots bench rivals build fmt site examples crash failover upgrade fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,9 @@ check-manifests: ## build the manifests of Kubernetes and decode them with its o
 	cd deploy/manifests && go vet ./... && go test -count 1 ./...
 	cd deploy/roots && go vet ./...
 
+check-packages: ## build a .deb and a .rpm, and read them with the programs of the distributions (installs rpm on Debian)
+	cd deploy/packages && ./install.sh && go vet ./... && go test -count 1 ./...
+
 browser: check-browser ## use the dashboard in a real browser (installs Chromium on Debian)
 	cd browser && ./install.sh && go test ./...
 
@@ -94,8 +97,9 @@ sim-plants: ## plant bugs in the scheduler and in the replication, and see that 
 	go test ./scheduler -run TestPlants -sim.plants $(SEEDS) -timeout 2h -v
 	go test ./replication -run TestPlants -sim.plants 10000 -timeout 2h -v
 
-release: ## build dist/: archives for Linux and macOS, SPDX, licences, SHA256SUMS; the same commit gives the same bytes
+release: ## build dist/: archives for Linux and macOS, .deb and .rpm, SPDX, licences, SHA256SUMS; the same commit gives the same bytes
 	go run ./deploy/release --version $(VERSION) --time $(RELEASE_TIME) --out dist
+	cd deploy/packages && go run . --version $(VERSION) --time $(RELEASE_TIME) --dist ../../dist
 
 image: ## build the container image IMAGE from the files of a release
 	go run ./deploy/release --image --platforms $(IMAGE_PLATFORM) --version $(VERSION) --time $(RELEASE_TIME) --out dist/image
