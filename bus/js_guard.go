@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -33,8 +32,6 @@ type jsGuard struct {
 	logger *slog.Logger
 	lanes  *jsLanes
 	said   *rate.Limiter // log lines about refusals
-
-	crowded atomic.Uint64 // requests that were refused because too many waited
 }
 
 // The bounds of the guard.
@@ -127,15 +124,6 @@ func (b *Bus) openGuard() error {
 	return nil
 }
 
-// JetStreamRefused returns how many requests of tenants to JetStream were refused because too many of the tenant waited.
-// Safe for concurrent use.
-func (b *Bus) JetStreamRefused() uint64 {
-	if b.guard == nil {
-		return 0
-	}
-	return b.guard.crowded.Load()
-}
-
 // refusal is why the guard refuses a request, as JetStream says it.
 type refusal struct {
 	error
@@ -166,7 +154,6 @@ func (g *jsGuard) take(what string, r *inbox.Request) {
 	case err != nil:
 		g.deny(j, err)
 	case !g.lanes.enter(TenantOf(account), j):
-		g.crowded.Add(1)
 		g.refuse(j, errCrowded)
 	}
 }
