@@ -12,9 +12,10 @@
 // With rights, doorman.go decides who may connect to the embedded server, guest.go as whom, accounts.go has the accounts
 // of tenants, and announce.go makes the servers of a cluster know each other's. tenant.go connects the dispatcher there.
 // account_conns.go has the connections on which requests of tenants come, and pending.go bounds what clients do not read.
-// stream_guard.go decides which streams tenants make, by stream_rule.go.
+// js_guard.go has the requests of tenants to JetStream (js_requests.go) before JetStream has them, one line for each tenant
+// (js_lanes.go), and decides which streams and consumers they make, by js_rule.go.
 //
-// The package starts no goroutines of its own, apart from those of NATS, those that pass changes of streams on, for which
+// The package starts no goroutines of its own, apart from those of NATS, those that pass requests to JetStream on, for which
 // Close waits, and the ones that [Surroundings.Watch] runs and waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
 // contexts. It does not interpret requests and does not elect leaders.
 package bus
@@ -44,8 +45,8 @@ type Bus struct {
 	// as given; never changed
 	opts     Options
 	embedded *server.Server
-	doorman  *doorman     // nil: every client may connect to the embedded server
-	guard    *streamGuard // nil: the same
+	doorman  *doorman // nil: every client may connect to the embedded server
+	guard    *jsGuard // nil: the same
 	// addresses as clients on this machine use them; with an embedded server it is known only when that listens,
 	// because its port may be drawn
 	url string
@@ -235,7 +236,7 @@ func (b *Bus) Close() {
 	}
 	b.accountConns.close()
 	if b.guard != nil {
-		b.guard.running.Wait()
+		b.guard.lanes.close()
 	}
 	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
 		if conn != nil {

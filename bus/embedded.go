@@ -65,7 +65,7 @@ func (b *Bus) embed() error {
 	if b.opts.Admit != nil {
 		b.doorman = newDoorman(b.opts)
 		so.CustomClientAuthentication, so.AlwaysEnableNonce, so.WriteDeadline = b.doorman, true, writeMax
-		so.SystemAccount = server.DEFAULT_SYSTEM_ACCOUNT // from the start: see guardStreams
+		so.SystemAccount = server.DEFAULT_SYSTEM_ACCOUNT // from the start: see guardJetStream
 		if err := setAccounts(so, b.opts.Tenants); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (b *Bus) embed() error {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
 	}
 	if b.doorman != nil {
-		if err := guardStreams(b.embedded); err != nil {
+		if err := guardJetStream(b.embedded); err != nil {
 			return err
 		}
 	}

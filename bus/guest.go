@@ -51,7 +51,7 @@ func TenantOf(account string) string {
 }
 
 // streamChanges are the requests of JetStream that change or show a whole stream. Only admins may send them, and the
-// [streamGuard] decides about each.
+// [jsGuard] decides about each.
 var streamChanges = []string{
 	"$JS.API.STREAM.CREATE.>", "$JS.API.STREAM.UPDATE.>", "$JS.API.STREAM.DELETE.>", "$JS.API.STREAM.PURGE.>",
 	"$JS.API.STREAM.RESTORE.>", "$JS.API.STREAM.SNAPSHOT.>", "$JS.API.STREAM.MSG.DELETE.>", "$JS.API.STREAM.PEER.>",

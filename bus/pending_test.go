@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// openTenants opens a bus with the accounts of some tenants. The token of a client is the name of its tenant.
+// openTenants opens a bus with the accounts of some tenants, each with JetStream. The token of a client is the name of its tenant.
 func openTenants(t *testing.T, said *testkit.Buffer, tenants ...string) *Bus {
 	t.Helper()
 	o := Options{
@@ -31,7 +31,7 @@ func openTenants(t *testing.T, said *testkit.Buffer, tenants ...string) *Bus {
 		},
 	}
 	for _, name := range tenants {
-		o.Tenants = append(o.Tenants, Tenant{Name: name})
+		o.Tenants = append(o.Tenants, Tenant{Name: name, Storage: 16 << 20})
 	}
 	b, err := Open(t.Context(), o)
 	if err != nil {

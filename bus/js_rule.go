@@ -14,17 +14,18 @@ import (
 	"github.com/carillon-io/carillon/inbox"
 )
 
-// streamRule says which streams a tenant may have in its account. A stream receives all that is published on its subjects,
-// whatever the rights of who made it, and acknowledges it in the place of whoever is asked there. So the subjects of
-// requests, their replies, and those of NATS itself are none of them.
-type streamRule struct {
+// jsRule says which streams a tenant may have in its account, and where JetStream may publish there. A stream receives all
+// that is published on its subjects, whatever the rights of who made it, and acknowledges it in the place of whoever is
+// asked there; and what a stream or a consumer publishes has no rights at all. So the subjects of requests, their replies,
+// and those of NATS itself are none of them.
+type jsRule struct {
 	prefix  string
 	inboxes *inbox.Rule
 }
 
 // check refuses a stream with a subject on which somebody else is asked or answered, and one that publishes there. The
 // error says what would be right.
-func (r streamRule) check(c *server.StreamConfig) error {
+func (r jsRule) check(c *server.StreamConfig) error {
 	for _, subject := range c.Subjects {
 		if err := r.checkSubject(subject); err != nil {
 			return fmt.Errorf("the stream would receive %q, %w", apierr.Clip(subject), err)
@@ -36,8 +37,14 @@ func (r streamRule) check(c *server.StreamConfig) error {
 		}
 	}
 	for _, source := range append([]*server.StreamSource{c.Mirror}, c.Sources...) {
-		if source != nil && source.External != nil {
+		switch {
+		case source == nil:
+		case source.External != nil:
 			return errors.New("the stream would be filled through external subjects, and there are none from this account to another; leave external out")
+		case source.Consumer != nil && source.Consumer.DeliverSubject != "":
+			if err := r.checkTarget(source.Consumer.DeliverSubject); err != nil {
+				return fmt.Errorf("the stream would be filled from %q, %w", apierr.Clip(source.Consumer.DeliverSubject), err)
+			}
 		}
 	}
 	return nil
@@ -47,7 +54,7 @@ func (r streamRule) check(c *server.StreamConfig) error {
 var ownFamilies = []string{"$KV.", "$O.", "$JS.EVENT."}
 
 // checkSubject refuses a pattern of subjects that a tenant's stream must not receive. The text continues the pattern.
-func (r streamRule) checkSubject(pattern string) error {
+func (r jsRule) checkSubject(pattern string) error {
 	switch first, _, _ := strings.Cut(pattern, "."); {
 	case strings.ContainsAny(first, "*>"):
 		return errors.New("which includes requests and their replies; want a pattern whose first token is a word, such as work.>")
@@ -58,7 +65,7 @@ func (r streamRule) checkSubject(pattern string) error {
 }
 
 // checkTarget refuses a destination to which a tenant's stream must not publish. The text continues the destination.
-func (r streamRule) checkTarget(destination string) error {
+func (r jsRule) checkTarget(destination string) error {
 	pattern := asPattern(destination)
 	if strings.HasPrefix(pattern, "*") || strings.HasPrefix(pattern, ">") {
 		return errors.New("which includes requests and their replies; want a subject whose first token is a word, such as copies.>")
@@ -66,7 +73,7 @@ func (r streamRule) checkTarget(destination string) error {
 	return r.checkReserved(pattern)
 }
 
-func (r streamRule) checkReserved(pattern string) error {
+func (r jsRule) checkReserved(pattern string) error {
 	first, _, _ := strings.Cut(pattern, ".")
 	switch {
 	case strings.HasPrefix(pattern, "$"):
@@ -85,7 +92,7 @@ func (r streamRule) checkReserved(pattern string) error {
 }
 
 // isNotice reports whether all subjects of a pattern are those of dead letters and events, which a tenant may keep.
-func (r streamRule) isNotice(pattern string) bool {
+func (r jsRule) isNotice(pattern string) bool {
 	return strings.HasPrefix(pattern, r.prefix+".dead.") || strings.HasPrefix(pattern, r.prefix+".events.")
 }
 
@@ -101,24 +108,60 @@ func asPattern(destination string) string {
 	return destination
 }
 
-// streamOf reads the stream that a request makes or changes, as the NATS server does; nil if the verb has none. A body that
-// two readers could understand differently is refused.
-func streamOf(verb string, body []byte) (*server.StreamConfig, error) {
-	switch verb {
-	case "CREATE", "UPDATE":
-		var q server.StreamConfigRequest
-		return &q.StreamConfig, decodeOnce(body, &q)
-	case "RESTORE":
-		var q server.JSApiStreamRestoreRequest
-		return &q.Config, decodeOnce(body, &q)
+// checkDelivery refuses a subject on which a consumer, or a snapshot of a stream, would publish what is stored. Inboxes of
+// clients are for that. JetStream has subjects of its own for what it copies from one stream to another.
+func (r jsRule) checkDelivery(subject string, byStreams bool) error {
+	isInbox := strings.HasPrefix(subject, "_") && !strings.HasPrefix(subject, inbox.OfRuns) && !strings.HasPrefix(subject, "_R_") && !strings.HasPrefix(subject, "_GR_")
+	isCopy := byStreams && (strings.HasPrefix(subject, "$JS.M.") || strings.HasPrefix(subject, "$JS.S."))
+	if subject == "" || isInbox || isCopy || r.inboxes.Allows(subject) && !strings.HasPrefix(subject, "_") {
+		return nil
 	}
-	return nil, nil
+	return r.checkReserved(subject)
+}
+
+// checkRequest refuses a request by what is in it. It reads the request as the NATS server does; a body that two readers
+// could understand differently is refused.
+func (r jsRule) checkRequest(kind *jsRequest, byStreams bool, body []byte) error {
+	switch kind.answer {
+	case "stream_create", "stream_update":
+		var q server.StreamConfigRequest
+		if err := decodeOnce(body, &q); err != nil {
+			return err
+		}
+		return r.check(&q.StreamConfig)
+	case "stream_restore":
+		var q server.JSApiStreamRestoreRequest
+		if err := decodeOnce(body, &q); err != nil {
+			return err
+		}
+		return r.check(&q.Config)
+	case "stream_snapshot":
+		var q server.JSApiStreamSnapshotRequest
+		if err := decodeOnce(body, &q); err != nil {
+			return err
+		}
+		return r.says("the snapshot", q.DeliverSubject, false)
+	case "consumer_create":
+		var q server.CreateConsumerRequest
+		if err := decodeOnce(body, &q); err != nil {
+			return err
+		}
+		return r.says("the consumer", q.Config.DeliverSubject, byStreams)
+	}
+	return nil
+}
+
+func (r jsRule) says(who, subject string, byStreams bool) error {
+	if err := r.checkDelivery(subject, byStreams); err != nil {
+		return fmt.Errorf("%s would publish to %q, %w", who, apierr.Clip(subject), err)
+	}
+	return nil
 }
 
 func decodeOnce(body []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if err := d.Decode(to); err != nil {
-		return fmt.Errorf("the request is no JSON of a stream: %w", err)
+		return fmt.Errorf("the request cannot be read: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("the request has more than one JSON value; want one")

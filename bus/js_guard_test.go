@@ -7,7 +7,7 @@ import (
 
 // TestPermit: the guard reads a request as JetStream does, and believes nobody without a name.
 func TestPermit(t *testing.T) {
-	g := &streamGuard{rule: streamRule{prefix: "carillon"}}
+	g := &jsGuard{rule: jsRule{prefix: "carillon"}}
 	for _, tc := range []struct{ what, user, body, refusal string }{
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["work.>"]}`, ""},
 		{"STREAM.CREATE.S", "token:a", `{"name":"S"}`, ""},
@@ -18,8 +18,8 @@ func TestPermit(t *testing.T) {
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","SUBJECTS":["carillon.v1.a.>"]}`, "for Carillon"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["a"],"subjects":["carillon.v1.a.>"]}`, "for Carillon"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["a"]}{"subjects":["carillon.v1.a.>"]}`, "more than one"},
-		{"STREAM.CREATE.S", "token:a", `[]`, "no JSON of a stream"},
-		{"STREAM.CREATE.S", "token:a", ``, "no JSON of a stream"},
+		{"STREAM.CREATE.S", "token:a", `[]`, "cannot be read"},
+		{"STREAM.CREATE.S", "token:a", ``, "cannot be read"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","republish":{"src":">","dest":""}}`, "want a subject"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","republish":{"src":"a.*","dest":"carillon.{{split(1,-)}}"}}`, "for Carillon"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","republish":{"src":"a.*","dest":"{{wildcard(1)}}.x"}}`, "want a subject"},
@@ -28,9 +28,29 @@ func TestPermit(t *testing.T) {
 		{"STREAM.RESTORE.S", "token:a", `{"config":{"name":"S","subjects":["_INBOX.>"]}}`, "for replies"},
 		{"STREAM.DELETE.S", "", ``, "a stream or a consumer"},
 		{"STREAM.CREATE.S", "", `{"name":"S"}`, "a stream or a consumer"},
+		{"STREAM.UPDATE.S", "token:a", `{"name":"S","sources":[{"name":"T","consumer":{"name":"c","deliver_subject":"carillon.v1.a.>"}}]}`, "for Carillon"},
+		{"STREAM.SNAPSHOT.S", "token:a", `{"deliver_subject":"carillon.dead.a"}`, "for Carillon"},
+		{"STREAM.SNAPSHOT.S", "token:a", `{"deliver_subject":"_INBOX.x.1"}`, ""},
+		{"CONSUMER.CREATE.S", "token:a", `{"stream_name":"S","config":{"deliver_subject":"_INBOX.x"}}`, ""},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"stream_name":"S","config":{"deliver_subject":"work.done"}}`, ""},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"stream_name":"S","config":{}}`, ""},
+		{"CONSUMER.CREATE.S.c.s.x", "token:a", `{"stream_name":"S","config":{"deliver_subject":"carillon.dead.a"}}`, "for Carillon"},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"stream_name":"S","config":{"deliver_subject":"carillon.v1.a.jobs.delete"}}`, "for Carillon"},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"stream_name":"S","config":{"DELIVER_SUBJECT":"$JS.API.STREAM.DELETE.S"}}`, "for NATS itself"},
+		{"CONSUMER.DURABLE.CREATE.S.c", "token:a", `{"stream_name":"S","config":{"deliver_subject":"_INBOX.carillon-runs.x"}}`, "for replies"},
+		{"CONSUMER.DURABLE.CREATE.S.c", "token:a", `{"stream_name":"S","config":{"deliver_subject":"_R_.x"}}`, "for replies"},
+		{"CONSUMER.CREATE.S", "token:a", `{"stream_name":"S","config":{"deliver_subject":"$JS.M.x"}}`, "for NATS itself"},
+		{"CONSUMER.CREATE.S", "", `{"stream_name":"S","config":{"deliver_subject":"$JS.M.x"}}`, ""},
+		{"CONSUMER.CREATE.S", "", `{"stream_name":"S","config":{"deliver_subject":"carillon.dead.a"}}`, "for Carillon"},
+		{"CONSUMER.DELETE.S.c", "", ``, ""},
+		{"STREAM.LIST", "", ``, "a stream or a consumer"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"` + strings.Repeat("x", guardBytes) + `"}`, "at most"},
 	} {
-		err := g.permit(tc.what, tc.user, []byte(tc.body))
+		kind, ok := requestOf(tc.what)
+		if !ok {
+			t.Fatalf("%s is no request", tc.what)
+		}
+		err := g.permit(kind, tc.user, []byte(tc.body))
 		if (err == nil) != (tc.refusal == "") || err != nil && !strings.Contains(err.Error(), tc.refusal) {
 			t.Errorf("%s %.80s by %q: %v; want %q", tc.what, tc.body, tc.user, err, tc.refusal)
 		}

@@ -1,0 +1,154 @@
+package bus
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// The bounds of what tenants ask JetStream. A request takes JetStream from 0.05 ms to a few milliseconds, and in a cluster
+// a change waits for the disks of a majority besides.
+const (
+	jsPlaces     = 32               // requests of all tenants that JetStream has at a time
+	jsLanePlaces = 8                // those of one tenant
+	jsRate       = 500              // requests of a tenant in a second
+	jsBurst      = 1000             // and how many may come at once
+	jsLineMax    = 1000             // requests of a tenant that wait
+	jsLineBytes  = 4 << 20          // and what they take
+	jsLinesBytes = 32 << 20         // what those of all tenants take
+	jsWaitMax    = 10 * time.Second // how long one waits; a client gives up earlier
+)
+
+// jsJob is a request of a tenant that waits for its turn.
+type jsJob struct {
+	*inbox.Request
+	what          string // its subject without apiPrefix
+	account, user string
+	kind          *jsRequest
+	came          time.Time
+}
+
+// jsLanes are the lines of tenants. Each has a goroutine while requests wait, which waits for one of the common places at
+// a time; those that wait for them get them in order, so the tenants take turns. A lane remains for each tenant that has
+// ever asked. Safe for concurrent use.
+type jsLanes struct {
+	work   func(jsJob) // has the answer of JetStream when it returns
+	admit  func(jsJob) bool
+	expire func(jsJob)
+
+	ctx    context.Context // ends with close
+	end    context.CancelFunc
+	places chan struct{}
+
+	mu      sync.Mutex
+	lanes   map[string]*jsLane // by tenant
+	bytes   int                // of the requests that wait
+	running sync.WaitGroup     // grows under mu, and not after ctx has ended
+}
+
+// jsLane is the line of one tenant. What is not immutable is under the lock of the lanes.
+type jsLane struct {
+	pace     *rate.Limiter
+	places   chan struct{}
+	line     fair.FIFO[jsJob]
+	bytes    int
+	isServed bool // a goroutine serves it, and ends with the line
+}
+
+// newJSLanes returns empty lanes. admit is asked in the order of each lane, and what it refuses takes no place; expire gets
+// what has waited too long. close ends them.
+func newJSLanes(admit func(jsJob) bool, work, expire func(jsJob)) *jsLanes {
+	l := &jsLanes{work: work, admit: admit, expire: expire, places: make(chan struct{}, jsPlaces), lanes: make(map[string]*jsLane)}
+	l.ctx, l.end = context.WithCancel(context.Background())
+	return l
+}
+
+// enter puts a request into the line of a tenant. It returns false if the line is full.
+func (l *jsLanes) enter(tenant string, j jsJob) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lane := l.lanes[tenant]
+	if lane == nil {
+		lane = &jsLane{pace: rate.NewLimiter(jsRate, jsBurst), places: make(chan struct{}, jsLanePlaces)}
+		l.lanes[tenant] = lane
+	}
+	size := len(j.Data)
+	if lane.line.Len() >= jsLineMax || lane.bytes+size > jsLineBytes || l.bytes+size > jsLinesBytes || l.ctx.Err() != nil {
+		return false
+	}
+	lane.line.Push(j)
+	lane.bytes += size
+	l.bytes += size
+	if !lane.isServed {
+		lane.isServed = true
+		l.running.Go(func() { l.serve(lane) })
+	}
+	return true
+}
+
+// next takes the oldest request of a lane. Without one the lane is not served any more.
+func (l *jsLanes) next(lane *jsLane) (j jsJob, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if lane.line.Len() == 0 {
+		lane.isServed = false
+		return j, false
+	}
+	j = lane.line.Pop()
+	lane.bytes -= len(j.Data)
+	l.bytes -= len(j.Data)
+	return j, true
+}
+
+// serve works off a lane until it is empty or the lanes are closed.
+func (l *jsLanes) serve(lane *jsLane) {
+	for {
+		j, ok := l.next(lane)
+		if !ok || lane.pace.Wait(l.ctx) != nil {
+			return
+		}
+		if !l.admit(j) {
+			continue
+		}
+		if !l.take(lane.places) {
+			return
+		}
+		if !l.take(l.places) {
+			<-lane.places
+			return
+		}
+		if time.Since(j.came) > jsWaitMax {
+			l.expire(j)
+			<-l.places
+			<-lane.places
+			continue
+		}
+		l.running.Go(func() { // serve itself counts, so the group is not empty
+			defer func() { <-l.places; <-lane.places }()
+			l.work(j)
+		})
+	}
+}
+
+// take waits for a place. It returns false if the lanes are closed.
+func (l *jsLanes) take(places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-l.ctx.Done():
+		return false
+	}
+}
+
+// close drops what waits, and returns when work has returned.
+func (l *jsLanes) close() {
+	l.mu.Lock()
+	l.end()
+	l.mu.Unlock()
+	l.running.Wait()
+}
