@@ -36,9 +36,9 @@ const (
 // The server's own account has the log, the streams and the subjects of Carillon; it is the default account, in which
 // everything of a server without rights is. So a directory gains rights without any of it being moved.
 //
-// The account of each tenant is there from the start, because a server forgets what another one tells about an account that
-// it does not know: it would then not pass on messages to the clients there. What an account imports is added for its
-// first client.
+// Both accounts of each tenant are there from the start, because a server forgets what another one tells about an account
+// that it does not know: it would then not pass on messages to the clients there. What an account imports is added for
+// its first client.
 type accounts struct {
 	server *server.Server
 	prefix string
@@ -63,12 +63,13 @@ func setAccounts(so *server.Options, tenants []Tenant) error {
 	const own = "own:" // no tenant has this name
 	text := fmt.Sprintf("%q: {jetstream: enabled}\n", own)
 	for _, t := range tenants {
+		so.Accounts = append(so.Accounts, server.NewAccount(accountName(t.Name, true)))
 		if t.Storage > 0 {
 			l := limitsOf(t.Storage)
 			text += fmt.Sprintf("%q: {jetstream: {max_memory: %d, max_store: %d, max_streams: %d, max_consumers: %d}}\n", t.Name, l.MaxMemory, l.MaxStore, l.MaxStreams, l.MaxConsumers)
 			continue
 		}
-		so.Accounts = append(so.Accounts, server.NewAccount(t.Name))
+		so.Accounts = append(so.Accounts, server.NewAccount(accountName(t.Name, false)))
 	}
 	so.Accounts = append(so.Accounts, server.NewAccount(server.DEFAULT_SYSTEM_ACCOUNT))
 	var parsed server.Options
@@ -108,7 +109,8 @@ func (a *accounts) set(tenants []Tenant) (added []string) {
 	defer a.mu.Unlock()
 	a.note(tenants)
 	for _, t := range tenants {
-		account, isNew := a.server.LookupOrRegisterAccount(t.Name)
+		_, _ = a.server.LookupOrRegisterAccount(accountName(t.Name, true))
+		account, isNew := a.server.LookupOrRegisterAccount(accountName(t.Name, false))
 		if isNew {
 			added = append(added, t.Name)
 		}

@@ -18,6 +18,9 @@ const (
 	routeHandshakeError = "TLS route handshake error"
 	// handshakeError is about a client. Any program that reaches the port can cause any number of these lines.
 	handshakeError = "TLS handshake error"
+	// unknownAccount is about the account of a tenant that another node has. That node has read a new file of rights, and this
+	// one reads it soon; clients there then connect again, see announce.
+	unknownAccount = "Unknown account"
 	// unverifiedRoutes is wrong: see Keeper.Peers in package certs, which verifies in a way that the server does not know.
 	unverifiedRoutes = "TLS certificate chain and hostname of solicited routes will not be verified"
 )
@@ -30,7 +33,7 @@ const handshakesLoggedEvery = time.Minute
 const linesPerSecond = 10
 
 // natsLogger passes the log lines of the embedded server on to the server's logger. It demotes what the server notes
-// about its normal work to the debug level, and a peer that is not up to a warning. It bounds warnings and errors, and
+// about its normal work to the debug level, and a peer that is not up, or that has read other rights, to a warning. It bounds warnings and errors, and
 // removes the names of users, since a client may give its token as one.
 type natsLogger struct {
 	log *slog.Logger
@@ -106,7 +109,7 @@ func withoutUser(text string) string {
 // level returns the level of an error.
 func (l *natsLogger) level(format string) slog.Level {
 	switch {
-	case strings.HasPrefix(format, routeError):
+	case strings.HasPrefix(format, routeError), strings.HasPrefix(format, unknownAccount):
 		return slog.LevelWarn
 	case strings.Contains(format, handshakeError):
 		return slog.LevelDebug

@@ -175,9 +175,6 @@ func (v *visit) send(rw http.ResponseWriter, p view) {
 	case p.code != 0:
 		code = p.code
 	}
-	if code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable {
-		rw.Header().Set("Retry-After", "1")
-	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 	rw.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	rw.WriteHeader(code)

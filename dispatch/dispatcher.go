@@ -133,7 +133,7 @@ func (d *Dispatcher) findLink(a *attempt) (err error) {
 	switch kind := a.kind(); {
 	case kind != job.TargetNATS && kind != job.TargetRequest && kind != job.TargetJetStream:
 	case d.tenants != nil:
-		a.link, err = d.tenants.of(a.delivery.Tenant)
+		a.link, err = d.tenants.of(a.delivery)
 	case d.link == nil:
 		err = errNoNATS
 	default:

@@ -115,7 +115,7 @@ func (k *link) publishGroup(attempts []*attempt) int {
 // arrive before the client returns. And the attempt begins before that, because its launch must not be
 // later than its effect.
 func (k *link) publishOne(a *attempt, life uint64) bool {
-	if err := k.check(a.delivery); err != nil {
+	if err := checkSubject(k.rules, a.delivery); err != nil {
 		k.ledger.finish(a, err)
 		return true
 	}
@@ -141,12 +141,12 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 	return true
 }
 
-// check returns the failure of a delivery to a subject to which this tenant's runs, or no runs at all, are sent.
-func (k *link) check(d *job.Delivery) error {
-	if err := k.rules.CheckSubject(d.Target.Subject); err != nil {
+// checkSubject returns the failure of a delivery to a subject to which this tenant's runs, or no runs at all, are sent.
+func checkSubject(rules job.Rules, d *job.Delivery) error {
+	if err := rules.CheckSubject(d.Target.Subject); err != nil {
 		return Refuse(fmt.Errorf("target.subject: %w", err))
 	}
-	if err := k.rules.TargetsOf(d.Tenant).CheckSubject(d.Target.Subject); err != nil {
+	if err := rules.TargetsOf(d.Tenant).CheckSubject(d.Target.Subject); err != nil {
 		return bar(err)
 	}
 	return nil

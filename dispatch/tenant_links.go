@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -24,6 +25,7 @@ const (
 // is idle. A launch finds its link by one lookup in a map that is never changed, only replaced.
 type tenantLinks struct {
 	o       Options
+	rules   job.Rules
 	ledger  *ledger
 	shared  *link // for tenants that have no account of their own, or do not use it
 	base    context.Context
@@ -40,16 +42,21 @@ type tenantLinks struct {
 type linkCounts struct{ reconnects, denied, duplicates uint64 }
 
 func newTenantLinks(o Options, d *Dispatcher) *tenantLinks {
-	t := &tenantLinks{o: o, ledger: d.ledger, shared: d.link, base: d.base, running: &d.running}
+	t := &tenantLinks{o: o, rules: o.rules(), ledger: d.ledger, shared: d.link, base: d.base, running: &d.running}
 	t.byTenant.Store(new(map[string]*link))
 	return t
 }
 
-// of returns the link for the targets of a tenant, in use until leave. It never blocks for long: the connection is made
-// by another goroutine. The error is for the attempt.
-func (t *tenantLinks) of(tenant string) (*link, error) {
+// of returns the link for a delivery, in use until leave. It never blocks for long: the connection is made by another
+// goroutine. The error is for the attempt. No link is made for a delivery that may not be sent: a tenant without targets may
+// have no account to connect to either, and the attempt would fail for that instead, again and again.
+func (t *tenantLinks) of(d *job.Delivery) (*link, error) {
+	tenant := d.Tenant
 	if l := (*t.byTenant.Load())[tenant]; l != nil && l.enter() {
 		return l, nil
+	}
+	if err := checkSubject(t.rules, d); err != nil {
+		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -233,7 +240,7 @@ func (k *link) run(ctx context.Context, tenant string, connect func(string) (*NA
 }
 
 // connect returns a connection that receives replies; nil if ctx has ended. What was launched before an attempt to
-// connect failed fails with it, so that it does not pile up here.
+// connect failed fails with it, so that it does not pile up here; what may not be sent any more fails for that.
 func (k *link) connect(ctx context.Context, tenant string, connect func(string) (*NATS, error)) *NATS {
 	var said time.Time
 	for {
@@ -249,7 +256,7 @@ func (k *link) connect(ctx context.Context, tenant string, connect func(string) 
 			k.logger.Warn("no connection to NATS for the targets of a tenant", slog.String(job.LogTenant, tenant), slog.Any("error", err))
 		}
 		for _, a := range k.outbox.takeAll(nil) {
-			k.ledger.finish(a, err)
+			k.ledger.finish(a, cmp.Or(checkSubject(k.rules, a.delivery), err))
 		}
 		select {
 		case <-ctx.Done():

@@ -20,6 +20,7 @@ type estate struct {
 	connects atomic.Int64
 	shares   atomic.Bool // a shares Carillon's account
 	broken   atomic.Bool // no tenant can be connected
+	unlisted atomic.Bool // no tenant may have a target
 }
 
 func startEstate(t *testing.T, linksMax int) *estate {
@@ -35,6 +36,7 @@ func startEstate(t *testing.T, linksMax int) *estate {
 	})
 	e.url = s.ClientURL()
 	o := Options{
+		Targets:        func(string) job.Targets { return job.Targets{IsUnlisted: e.unlisted.Load()} },
 		TenantLinksMax: linksMax, TenantShares: func(tenant string) bool { return tenant == "a" && e.shares.Load() },
 		TenantNATS: func(tenant string) (*NATS, error) {
 			if e.broken.Load() {
@@ -145,16 +147,47 @@ func TestLinksAreBounded(t *testing.T) {
 	testkit.Until(t, "the reason is told", func() bool { return e.to(t, "c", job.TargetNATS).Error == "planted" })
 }
 
+// TestBarredBeforeLink: a run of a tenant that may have no target is dead at once, also if the tenant has no account to
+// connect to, and no connection is tried for it.
+func TestBarredBeforeLink(t *testing.T) {
+	t.Parallel()
+	e := startEstate(t, 0)
+	e.broken.Store(true)
+	e.unlisted.Store(true)
+	for _, kind := range []job.TargetKind{job.TargetNATS, job.TargetRequest, job.TargetJetStream} {
+		if o := e.to(t, "c", kind); !isBarred(o) {
+			t.Errorf("%s: the outcome is %+v", kind, o)
+		}
+	}
+	if n := e.Stats().NATS.Tenants; n != 0 {
+		t.Errorf("%d links are open", n)
+	}
+}
+
+// TestBarredWithoutConnection: what was launched before its tenant lost its targets is dead for that, and not for the
+// connection that the tenant does not get.
+func TestBarredWithoutConnection(t *testing.T) {
+	t.Parallel()
+	e := startEstate(t, 0)
+	e.broken.Store(true)
+	e.to(t, "c", job.TargetNATS) // leaves a link that tries to connect
+	e.unlisted.Store(true)
+	if o := e.to(t, "c", job.TargetNATS); !isBarred(o) {
+		t.Errorf("the outcome is %+v", o)
+	}
+}
+
 // TestLaunchFindsItsLinkWithoutMemory: a launch costs a lookup in a map, and allocates nothing for it.
 func TestLaunchFindsItsLinkWithoutMemory(t *testing.T) {
 	e := startEstate(t, 0)
 	for i := range 100 {
-		if _, err := e.tenants.of(fmt.Sprint("tenant-", i)); err != nil {
+		if _, err := e.tenants.of(of(fmt.Sprint("tenant-", i), deliveryTo(job.Target{Kind: job.TargetNATS, Subject: "work"}, i))); err != nil {
 			t.Fatal(err)
 		}
 	}
+	d := of("tenant-7", deliveryTo(job.Target{Kind: job.TargetNATS, Subject: "work"}, 7))
 	if n := testing.AllocsPerRun(1000, func() {
-		if l, err := e.tenants.of("tenant-7"); err == nil {
+		if l, err := e.tenants.of(d); err == nil {
 			l.leave()
 		}
 	}); n != 0 {

@@ -1,6 +1,6 @@
 package fair
 
-// spareMax is the longest slice that a FIFO keeps when Pop empties it, in items, so that the memory of a
+// spareMax is the longest slice that a FIFO keeps when Pop or filter empties it, in items, so that the memory of a
 // burst is freed. A smaller value would make each usual burst allocate again; a larger one keeps more memory
 // in each line.
 const spareMax = 4096
@@ -52,7 +52,8 @@ func (f *FIFO[T]) compact() {
 	f.items, f.head = f.items[:rest], 0
 }
 
-// filter removes the items for which keep returns false, and keeps the order of the others.
+// filter removes the items for which keep returns false, and keeps the order of the others. A slice of which more than three
+// quarters are free then is replaced by a shorter one.
 func (f *FIFO[T]) filter(keep func(T) bool) {
 	kept := f.items[:0]
 	for _, item := range f.items[f.head:] {
@@ -61,5 +62,8 @@ func (f *FIFO[T]) filter(keep func(T) bool) {
 		}
 	}
 	clear(f.items[len(kept):])
+	if cap(kept) > spareMax && len(kept) < cap(kept)/4 {
+		kept = append([]T(nil), kept...)
+	}
 	f.items, f.head = kept, 0
 }

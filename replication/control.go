@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -164,14 +165,23 @@ func (n *Node) resigned() bool {
 	}
 }
 
+// warnedMax bounds how many texts are remembered. Some have the name of another node, so their number has no bound.
+const warnedMax = 64
+
 // warn logs a repeated problem, at most once in warnBetween for each text. The loops repeat what fails up to
-// twenty times a second.
+// twenty times a second. If more texts than warnedMax come within warnBetween, further ones are not logged.
 func (n *Node) warn(what string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
 	if now.Sub(n.warned[what]) < warnBetween {
 		return
+	}
+	if len(n.warned) >= warnedMax {
+		maps.DeleteFunc(n.warned, func(_ string, at time.Time) bool { return now.Sub(at) >= warnBetween })
+		if len(n.warned) >= warnedMax {
+			return
+		}
 	}
 	n.warned[what] = now
 	n.opts.Logger.Warn(what, slog.Any("error", err))

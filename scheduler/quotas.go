@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
@@ -34,6 +36,21 @@ func (e *Engine) TenantQuotas() []TenantQuota {
 		list = append(list, TenantQuota{Tenant: name, Limit: q.Of(name), Use: e.gauge.uses[name]})
 	}
 	return list
+}
+
+// TenantsWithJobs returns the tenants with jobs that f selects, in the order of their names; only the first ones if there are
+// more than most. f must be fast, and must not call the engine. It is safe for concurrent use, and does not wait for a step.
+// An engine that stands by knows them too.
+func (e *Engine) TenantsWithJobs(most int, f func(tenant string) bool) (names []string) {
+	e.gauge.mu.Lock()
+	for name, use := range e.gauge.uses {
+		if use.Jobs > 0 && f(name) {
+			names = append(names, name)
+		}
+	}
+	e.gauge.mu.Unlock()
+	slices.Sort(names)
+	return names[:min(len(names), most)]
 }
 
 // noteUses takes what has changed of the use of tenants. The caller must hold the lock.

@@ -39,20 +39,6 @@ func (s *Server) rules() job.Rules {
 	return r
 }
 
-// launchTargets notes for which tenants attempts are made that the file of rights does not list. nil stays nil.
-func (s *Server) launchTargets(targets func(string) job.Targets) func(string) job.Targets {
-	if targets == nil {
-		return nil
-	}
-	return func(tenant string) job.Targets {
-		t := targets(tenant)
-		if t.IsUnlisted {
-			s.unlisted.note(tenant)
-		}
-		return t
-	}
-}
-
 // admits decides who may connect to the embedded NATS server, and to which account: a principal to that of its tenant,
 // and a cluster admin to Carillon's own. nil: every client may connect.
 func (s *Server) admits() func(bus.Shown) (bus.Guest, error) {
@@ -117,6 +103,10 @@ func (s *Server) reviewClients() {
 	}
 	if shard := s.serving.Load(); shard != nil {
 		shard.ReviewAccounts()
+	}
+	select {
+	case s.reread <- struct{}{}:
+	default: // the last one was not seen yet
 	}
 }
 

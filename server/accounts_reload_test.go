@@ -185,6 +185,9 @@ func TestUnlistedTenant(t *testing.T) {
 	ended(t, c, putJob(t, c, "a", client.Target{Kind: "nats", Subject: "out"}), "succeeded")
 	writeEstate(t, e.path, tenantsOf)
 	e.Reload()
+	if text := readStatus(t, c); !strings.Contains(text, "jobs: unlisted;") {
+		t.Errorf("before a run, the status warns of %q", text)
+	}
 	run := ended(t, c, trigger(t, c, "a"), "dead")
 	if run.Reason != "target not allowed" || !strings.Contains(run.Error, "does not list this tenant") {
 		t.Errorf("the run failed with %q, for %q", run.Error, run.Reason)

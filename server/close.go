@@ -46,6 +46,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopAccess != nil {
 		s.stopAccess()
 	}
+	if s.stopUnlisted != nil {
+		s.stopUnlisted()
+	}
 	if s.stopSessionKey != nil {
 		s.stopSessionKey()
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -60,6 +61,60 @@ func TestClusterWithRights(t *testing.T) {
 		return err == nil
 	})
 	forwardedWithRights(t, servers[:2])
+}
+
+// TestTenantsOfACluster: each node warns in its log and its status of a tenant with jobs that the file of rights does not
+// list, soon after it has read the file and without a run; and a viewer of a tenant at one node is no error in the log of
+// another.
+func TestTenantsOfACluster(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "auth.yaml")
+	principals := "principals: [{name: all, token_sha256: " + access.HashToken("all") + `, grants: [{tenant: "*", role: admin}]},
+  {name: see, token_sha256: ` + access.HashToken("see") + `, grants: [{tenant: alpha, role: viewer}]}]`
+	write := func(tenants string) {
+		if err := os.WriteFile(path, []byte(tenants+principals), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("tenants: {alpha: , beta: }\n")
+	nodes, logs := nodeOptions(t, 2), make([]testkit.Buffer, 2)
+	for i := range nodes {
+		nodes[i].Auth, nodes[i].Logger = path, slog.New(slog.NewTextHandler(&logs[i], nil))
+	}
+	servers := startAll(t.Context(), t, nodes...)
+	for _, s := range servers {
+		nc, err := nats.Connect(s.Ready().NATS, nats.Token("see"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if _, err := clienttest.New(t, nc, client.Options{Tenant: "alpha"}).Status(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	nc, err := nats.Connect(servers[0].Ready().NATS, nats.Token("all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	j := client.Job{Name: "a", Schedule: "@yearly", Target: client.Target{Kind: "nats", Subject: "out"}}
+	testkit.Until(t, "a job is put", func() bool {
+		_, _, err := clienttest.New(t, nc, client.Options{Tenant: "beta"}).Put(t.Context(), j)
+		return err == nil
+	})
+	testkit.Until(t, "both nodes have the job", func() bool {
+		return servers[0].shard.Status().Jobs == 1 && servers[1].shard.Status().Jobs == 1
+	})
+	write("tenants: {alpha: }\n")
+	for i, s := range servers {
+		s.Reload()
+		if text := strings.Join(s.guardedWarnings(nil), "\n"); !strings.Contains(text, "jobs: beta;") {
+			t.Errorf("the status of %s warns of %q", s.opts.Node, text)
+		}
+		testkit.Until(t, "the log warns too", func() bool { return strings.Contains(logs[i].String(), "jobs: beta;") })
+		if text := logs[i].String(); strings.Contains(text, "Unknown account") {
+			t.Errorf("the log of %s: %s", s.opts.Node, text)
+		}
+	}
 }
 
 // forwardedWithRights: a request over HTTP has the same rights at each node, whether it leads or passes the request on,

@@ -65,7 +65,7 @@ type Server struct {
 	certs      keepers                             // of the listeners with TLS
 	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
 	access     *access.Keeper                      // nil: every caller may do everything
-	unlisted   unlisted
+	reread     chan struct{}                       // has an element if the file of rights was read since the last look for unlisted tenants
 	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
 	serving    atomic.Pointer[shard.Shard]         // the shard, for the same goroutines
 	sessionKey sessionKey                          // of the pages
@@ -77,6 +77,7 @@ type Server struct {
 	stopCerts  context.CancelFunc // nil: no certificates are watched
 	stopAccess context.CancelFunc // nil: no watch of the file of rights runs
 
+	stopUnlisted   context.CancelFunc // nil: no watch for unlisted tenants runs
 	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
 	stopWatch      context.CancelFunc // nil: no watch of JetStream runs
 	stopPending    context.CancelFunc // nil: no watch of what clients do not read runs
@@ -141,7 +142,7 @@ func assemble(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{opts: opts, inboxes: inboxes, readSecret: readSecret, process: replication.NewProcess(), failed: make(chan error, 8), closed: make(chan struct{})}, nil
+	return &Server{opts: opts, inboxes: inboxes, readSecret: readSecret, process: replication.NewProcess(), failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 // listen opens the HTTP address first, because a port in use is the likeliest fault and the cheapest to find.
@@ -177,7 +178,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.Dispatch(), TenantNATS: s.tenantNATS(), TenantShares: s.sharesNATS, TenantLinksMax: tenantLinks(filesMax()),
 		Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
-		Targets: s.launchTargets(rules.Targets), Secret: s.readSecret, InFlight: s.inFlight(),
+		Targets: rules.Targets, Secret: s.readSecret, InFlight: s.inFlight(),
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	s.sending.Store(s.dispatcher)

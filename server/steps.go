@@ -37,6 +37,7 @@ var startList = []step{
 	{(*Server).openSessionKey, Options.hasEngine},
 	{(*Server).openWeb, Options.hasEngine},
 	{(*Server).startShard, Options.hasEngine},
+	{(*Server).watchUnlisted, Options.hasEngine},
 	{(*Server).openHealth, Options.isWitness},
 }
 

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"net/http"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
@@ -24,22 +22,20 @@ func (s *Server) openHealth(ctx context.Context) error {
 	for _, w := range warnings {
 		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
 	}
-	mux := http.NewServeMux()
-	shown := metrics.New(metrics.Options{
-		Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
-	})
-	mux.Handle("GET /metrics", web.GuardMetrics(shown, s.access, s.certs.http, s.opts.Logger))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintln(w, "ok")
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if now, _ := s.bus.Embedded(); !now.IsCurrent {
-			http.Error(w, "JetStream has no leader, or this witness is behind it", http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = fmt.Fprintln(w, "witness")
-	})
-	s.web.Open(&http.Server{Handler: web.GuardHosts(mux, s.opts.httpHosts(), s.opts.Logger)})
+	s.web.Open(web.NewProbes(web.Options{
+		Logger: s.opts.Logger, Access: s.access, Certificates: s.certs.http, Hosts: s.opts.httpHosts(),
+		Metrics: metrics.New(metrics.Options{
+			Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
+		}),
+	}, "witness", s.witnessWaits))
 	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: "witness"}
 	return nil
+}
+
+// witnessWaits returns what a witness waits for before it does its part; "" if it does.
+func (s *Server) witnessWaits() string {
+	if now, _ := s.bus.Embedded(); !now.IsCurrent {
+		return "a leader of JetStream with which this witness is level"
+	}
+	return ""
 }

@@ -33,6 +33,14 @@ func TestWitness(t *testing.T) {
 	if got := statusFor(t, w.Ready().HTTP+"/metrics", "evil.example.com"); got != http.StatusMisdirectedRequest {
 		t.Errorf("metrics for a name of another site: %d", got)
 	}
+	if r := testkit.Get(t, w.Ready().HTTP+"/readyz"); r.Status != http.StatusOK || r.Body != `{"ready":true,"role":"witness"}`+"\n" {
+		t.Errorf("/readyz: %d %s", r.Status, r.Body)
+	}
+	for path, want := range map[string]int{"//metrics": http.StatusNotFound, "/metrics/": http.StatusNotFound, "/api/v1/status": http.StatusNotFound} {
+		if r := testkit.Get(t, w.Ready().HTTP+path); r.Status != want {
+			t.Errorf("%s: %d %s", path, r.Status, r.Body)
+		}
+	}
 	for _, name := range []string{datadir.ShardsName, datadir.PartsName} {
 		if _, err := os.Stat(filepath.Join(nodes[1].Dir, name)); err == nil {
 			t.Errorf("a witness has made %s", name)

@@ -90,6 +90,16 @@ func (s *Shard) Status() scheduler.Status { return s.engine.Load().Status() }
 // TenantQuotas returns the tenants that have a quota, and what they use.
 func (s *Shard) TenantQuotas() []scheduler.TenantQuota { return s.engine.Load().TenantQuotas() }
 
+// TenantsWithJobs returns the tenants with jobs that f selects, as [scheduler.Engine.TenantsWithJobs] does; none before Open
+// has opened an engine.
+func (s *Shard) TenantsWithJobs(most int, f func(tenant string) bool) []string {
+	e := s.engine.Load()
+	if e == nil {
+		return nil
+	}
+	return e.TenantsWithJobs(most, f)
+}
+
 // Service returns the service that answers requests at present; nil while there is none, because the shard starts,
 // stops, or changes its role.
 func (s *Shard) Service() *api.Service { return s.service.Load() }

@@ -164,7 +164,7 @@ func TestManyBodies(t *testing.T) {
 	if err := w.reads.take("default", 1); err != nil {
 		t.Fatal(err)
 	}
-	caller := startWeb(t, Options{}, func(server *http.Server) { server.Handler = w })
+	caller := startWeb(t, Options{}, func(server *http.Server) { server.Handler = atOnce{w} })
 	caller.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")).refused(t, "one body too many", 429, client.CodeRateLimited, "")
 	if got := caller.ask("GET", "/api/v1/jobs", ""); got.status != 200 {
 		t.Errorf("GET: %d %s", got.status, got.body)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -30,19 +29,6 @@ func (w *gateway) knowsHost(host string) bool {
 		return true
 	}
 	return slices.Contains(w.opts.Hosts, host)
-}
-
-// GuardHosts returns a handler that answers only requests for one of hosts, which are in lower case, or for an IP
-// address. It is for a process that serves no API.
-func GuardHosts(h http.Handler, hosts []string, logger *slog.Logger) http.Handler {
-	w := &gateway{opts: Options{Hosts: hosts, Logger: logger}}
-	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		if !w.knowsHost(req.Host) {
-			w.refuseHost(rw, req)
-			return
-		}
-		h.ServeHTTP(rw, req)
-	})
 }
 
 // refuseHost answers a request for an unknown name.

@@ -10,16 +10,15 @@ import (
 )
 
 // TestHosts checks that a server answers to its configured names and to IP addresses, and to nothing else; and to
-// addresses alone if it has no names. What guards a process without an API decides the same.
+// addresses alone if it has no names. A process without an API decides the same.
 func TestHosts(t *testing.T) {
-	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for _, names := range [][]string{nil, {"localhost", "jobs.example.com"}} {
 		named := http.StatusMisdirectedRequest
 		if names != nil {
 			named = http.StatusOK
 		}
 		for what, h := range map[string]http.Handler{
-			"gateway": New(reading{}, Options{Logger: apitest.Quiet, Hosts: names}).Handler, "guard": GuardHosts(ok, names, apitest.Quiet),
+			"gateway": New(reading{}, Options{Logger: apitest.Quiet, Hosts: names}).Handler, "probes": NewProbes(Options{Logger: apitest.Quiet, Hosts: names}, "witness", func() string { return "" }).Handler,
 		} {
 			for host, want := range map[string]int{
 				"localhost": named, "LOCALHOST:7272": named, "jobs.example.com:80": named, "jobs.example.com.": named,
@@ -46,7 +45,7 @@ func TestStartSaysWhenToAskAgain(t *testing.T) {
 	f := NewFront(apitest.Quiet)
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/jobs": 503, "/": 503} {
 		rec := httptest.NewRecorder()
-		f.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		f.Handler.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
 		if got := rec.Header().Get("Retry-After"); rec.Code != want || (got == retryAfter) != (want == 503) {
 			t.Errorf("%s: %d, Retry-After %q", path, rec.Code, got)
 		}

@@ -33,7 +33,7 @@ func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.refuse(rw, api.PublicError(err))
 		return
 	}
-	if !isOfAPI(req.URL.Path) {
+	if w.onlyProbes || !isOfAPI(req.URL.Path) {
 		w.sends.guard(http.HandlerFunc(w.servePlain), rw, req)
 		return
 	}

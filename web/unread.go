@@ -16,13 +16,18 @@ const leftMax = 500 * time.Millisecond
 
 // atOnce sends a refusal of its handler without waiting for the body of the request, and then ends the connection. The
 // server of net/http would first read the rest of a body, to keep the connection: a caller without
-// rights would hold a goroutine and a connection by sending slowly, and get no answer meanwhile.
+// rights would hold a goroutine and a connection by sending slowly, and get no answer meanwhile. Every reply of a server
+// passes through it, so it also says when to ask again, whoever writes the refusal.
 type atOnce struct{ http.Handler }
 
 // ServeHTTP implements [http.Handler].
 func (h atOnce) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
-	if _, isWatched := rw.(*unreadReply); isWatched || req.ContentLength == 0 { // -1: the length is unknown
+	if _, isWatched := rw.(*unreadReply); isWatched {
 		h.Handler.ServeHTTP(rw, req)
+		return
+	}
+	if req.ContentLength == 0 { // -1: the length is unknown
+		h.Handler.ServeHTTP(&unreadReply{ResponseWriter: rw, isWhole: true}, req)
 		return
 	}
 	u := &unread{ResponseWriter: rw, body: req.Body, isLarge: req.ContentLength < 0 || req.ContentLength >= bodyLeftBytes}
@@ -62,10 +67,13 @@ type unreadReply unread
 func (u *unreadReply) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter]. A refusal that may pass is mostly one of a caller with rights, who asks
-// again over the same connection.
+// again over the same connection. It has Retry-After, that of its writer if there is one.
 func (u *unreadReply) WriteHeader(code int) {
 	if !u.isBegun && code >= http.StatusOK {
 		u.isBegun = true
+		if mayPass(code) && u.Header().Get("Retry-After") == "" {
+			u.Header().Set("Retry-After", retryAfter)
+		}
 		if !u.isWhole && (!mayPass(code) || u.isLarge) && http.NewResponseController(u.ResponseWriter).EnableFullDuplex() == nil {
 			u.isLeft = true
 			u.Header().Set("Connection", "close")

@@ -71,7 +71,9 @@ type Engine interface {
 // gateway answers HTTP requests. Its fields are fixed after New; sends and places guard themselves.
 type gateway struct {
 	engine Engine
-	opts   Options
+	// onlyProbes: there are health, readiness and metrics, and no engine.
+	onlyProbes bool
+	opts       Options
 	// plain has the paths that are neither of the API nor pages. They answer GET and HEAD.
 	plain map[string]http.HandlerFunc
 
@@ -175,8 +177,11 @@ func (w *gateway) info(who access.Who) *client.Status { return w.opts.Status(w.e
 
 // unknown answers for a path that does not exist, with the paths that do.
 func (w *gateway) unknown(rw http.ResponseWriter, req *http.Request) {
-	e := api.PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
-		apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, ""))))
+	want := "GET /healthz, /readyz or /metrics"
+	if !w.onlyProbes {
+		want += ", or what /api/v1/openapi.json lists"
+	}
+	e := api.PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want %s", apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, "")), want))
 	w.send(rw, e.Status, api.ErrorBody(e))
 }
 
@@ -200,11 +205,6 @@ func (w *gateway) send(rw http.ResponseWriter, code int, body []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
-	if mayPass(code) {
-		if h.Get("Retry-After") == "" {
-			h.Set("Retry-After", retryAfter)
-		}
-	}
 	w.sends.write(rw, code, body, lineEnd)
 }
 

@@ -2,10 +2,8 @@ package web
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
@@ -73,11 +71,4 @@ func (w *gateway) refuseUnless(rw http.ResponseWriter, err error) (refused bool)
 	}
 	w.refuse(rw, api.PublicError(err))
 	return true
-}
-
-// GuardMetrics returns a handler that shows metrics only to callers who may read them, for a process that serves no API.
-// With nil rights every caller may.
-func GuardMetrics(metrics http.Handler, rights *access.Keeper, certificates *certs.Keeper, logger *slog.Logger) http.Handler {
-	w := &gateway{opts: Options{Metrics: metrics, Access: rights, Certificates: certificates, Logger: logger}, now: time.Now}
-	return http.HandlerFunc(w.metrics)
 }
