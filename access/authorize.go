@@ -24,7 +24,7 @@ func (k *Keeper) May(w Who, tenant, verb string) bool {
 	case k == nil:
 		return true
 	case w.Tenant != "":
-		return w.Tenant == tenant && concernsTenant(verb)
+		return (w.Tenant == tenant || needs[verb].anywhere) && concernsTenant(verb)
 	}
 	return w.Principal.Can(verb, tenant)
 }
@@ -32,15 +32,6 @@ func (k *Keeper) May(w Who, tenant, verb string) bool {
 // Sees reports whether a caller has a role in a tenant. With a nil Keeper every caller has all of them.
 func (k *Keeper) Sees(w Who, tenant string, as Role) bool {
 	return k == nil || w.Tenant != "" && w.Tenant == tenant || w.Principal.RoleIn(tenant) >= as
-}
-
-// AuthorizeStatus decides whether a caller may read the status of the node by itself, which tells how much of everything
-// there is, and nothing of what it is. Every role in a tenant permits that.
-func (k *Keeper) AuthorizeStatus(w Who) error {
-	if k == nil || w.Tenant != "" || w.Principal.hasRole() {
-		return nil
-	}
-	return k.deny(w, "", "status")
 }
 
 // deny counts and logs a refusal, and returns it.

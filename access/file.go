@@ -1,12 +1,9 @@
 package access
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/nats-io/nkeys"
@@ -28,27 +25,17 @@ const (
 // tenantDefault is the tenant of a request that names none. It exists without being listed.
 const tenantDefault = "default"
 
-// Parse reads a file of rights. An error names the line of the file.
+// Parse reads a file of rights. An error names the line of the file, unless the file as a whole is too large.
 func Parse(text []byte) (*Table, error) {
 	if len(text) > BytesMax {
-		return nil, errors.New("the file is larger than 16 MiB")
+		return nil, fmt.Errorf("it has %d bytes; want at most %d, which is enough for %d principals", len(text), BytesMax, PrincipalsMax/2)
 	}
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	var root yaml.Node
-	switch err := d.Decode(&root); {
-	case errors.Is(err, io.EOF):
-		return nil, &lineError{1, "the file is empty; want principals and tenants"}
-	case err != nil:
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("the file has several documents; want one")
-	}
-	if isNull(root.Content[0]) {
-		return nil, &lineError{max(1, root.Content[0].Line), "the file has nothing but an empty document; want principals and tenants"}
+	root, err := readDocument(text)
+	if err != nil {
+		return nil, err
 	}
 	t := newTable()
-	if err := t.read(root.Content[0]); err != nil {
+	if err := t.read(root); err != nil {
 		return nil, err
 	}
 	return t, nil

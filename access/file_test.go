@@ -79,7 +79,7 @@ func many(n int) []byte {
 
 // TestFileBounds: what is too much is refused.
 func TestFileBounds(t *testing.T) {
-	if _, err := Parse(make([]byte, BytesMax+1)); err == nil || !strings.Contains(err.Error(), "16 MiB") {
+	if _, err := Parse(make([]byte, BytesMax+1)); err == nil || !strings.Contains(err.Error(), "want at most 16777216") {
 		t.Errorf("a file that is too large: %v", err)
 	}
 	var b strings.Builder
@@ -138,6 +138,24 @@ func BenchmarkWhoseToken(b *testing.B) {
 	for b.Loop() {
 		if table.WhoseToken("token77").Principal == nil {
 			b.Fatal("the token is unknown")
+		}
+	}
+}
+
+// TestNoText: what the parser of YAML refuses by its kind alone is refused by its line, and by what would be right.
+func TestNoText(t *testing.T) {
+	for text, want := range map[string]string{
+		"tenants:\n  a: {}\n  b: \x00\n":             "line 3: a character is a control character, such as NUL; want a text file in UTF-8",
+		"a: b\n\n\xff\xfe":                           "line 3: a byte is no UTF-8",
+		"tenants:\n\n" + strings.Repeat("- ", 20000): "line 3: lists and mappings are nested too deep; want principals and tenants",
+		"tenants:\n a: *x\n":                         "line 2: *x is an alias",
+		"%YAML 3.0\n---\na: b":                       "line 1: found incompatible YAML document",
+		"tenants: {}\n---\nc: [":                     "line 3: ",
+		"\ufefftenants: {\"a\": {}} # \U0001f600":    "",
+	} {
+		_, err := Parse([]byte(text))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%.40q: %v; want %q", text, err, want)
 		}
 	}
 }

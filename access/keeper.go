@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // Keeper keeps the rights of a file, and reads the file again when it changes. A nil Keeper stands for a server without
@@ -178,39 +178,13 @@ func (k *Keeper) hasChanged() bool {
 // read reads and checks the file, and notes which one it was. It notes the file before it opens it, so that a file that
 // changes meanwhile is read once more.
 func (k *Keeper) read() (*Table, error) {
-	var err error
-	if k.looked, err = os.Stat(k.path); err != nil {
-		return nil, plainPathError(err)
-	}
-	// Before the file is opened, because the open of a pipe waits for who writes to it.
-	if !k.looked.Mode().IsRegular() {
-		return nil, errors.New("it is no file; want a text file with the rights")
-	}
-	f, err := os.Open(k.path)
-	if err != nil {
-		return nil, plainPathError(err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat() // the file that is read, whatever the path leads to meanwhile
-	if err != nil {
-		return nil, plainPathError(err)
-	}
-	if info.Mode().Perm()&otherUsers != 0 {
-		return nil, fmt.Errorf("other users of this machine may read or change it (mode %#o); want `chmod 600`", info.Mode().Perm())
-	}
-	if err := checkOwner(k.path, info); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, BytesMax+1))
+	k.looked, _ = os.Stat(k.path) // nil without one; the reading below says why
+	text, err := smallfile.ReadSecret(k.path, BytesMax)
 	if err != nil {
 		return nil, plainPathError(err)
 	}
 	return Parse(text)
 }
-
-// otherUsers are the permissions that the file must not have: those of all users, and that of the group to write. The
-// group may read, because Kubernetes mounts a secret so for a process that is not root.
-const otherUsers = 0o027
 
 // plainPathError returns the cause without the path, which the caller has named.
 func plainPathError(err error) error {

@@ -128,13 +128,13 @@ func TestModes(t *testing.T) {
 
 // TestNoFile: what is no file is refused at once.
 func TestNoFile(t *testing.T) {
-	for path, want := range map[string]string{t.TempDir(): "it is no file", filepath.Join(t.TempDir(), "missing"): "no such file"} {
+	for path, want := range map[string]string{t.TempDir(): "it is a directory; want a regular file", filepath.Join(t.TempDir(), "missing"): "no such file"} {
 		if _, err := Open(path, slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), path+": "+want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	if runtime.GOOS == "linux" {
-		if _, err := Open("/dev/zero", slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), "it is no file") {
+		if _, err := Open("/dev/zero", slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), "it is a device; want a regular file") {
 			t.Errorf("a device: %v", err)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 
 // need is what a verb needs: a role in the tenant of the request, or one that belongs to no tenant.
 type need struct {
-	role    Role
-	cluster bool // the role is needed for all tenants
+	role     Role
+	cluster  bool // the role is needed for all tenants
+	anywhere bool // the role is needed in some tenant, whichever the request names
 }
 
 // needs lists what the verbs of the API and the other doors need. It is the only place that says so: what is missing here
@@ -22,7 +23,8 @@ var needs = map[string]need{
 	"calendars.list": {role: Viewer},
 	"audit.list":     {role: Viewer},
 	"schedules.next": {role: Viewer},
-	"status":         {role: Viewer},
+	// It tells how much of everything there is on the node, and nothing of what it is.
+	"status": {role: Viewer, anywhere: true},
 
 	"jobs.put":        {role: Operator},
 	"jobs.put_many":   {role: Operator},
@@ -56,8 +58,8 @@ const CredentialsVerb = "credentials.read"
 // Verbs returns everything for which rights are needed, sorted.
 func Verbs() []string { return slices.Sorted(maps.Keys(needs)) }
 
-// Can reports whether a principal may use a verb in a tenant. Verbs that concern all tenants, and the metrics, ignore the
-// tenant. It returns false for a verb that does not exist, and for a nil principal.
+// Can reports whether a principal may use a verb in a tenant. Verbs that concern all tenants, the status, and the metrics
+// ignore the tenant. It returns false for a verb that does not exist, and for a nil principal.
 func (p *Principal) Can(verb, tenant string) bool {
 	n, known := needs[verb]
 	switch {
@@ -65,6 +67,8 @@ func (p *Principal) Can(verb, tenant string) bool {
 		return false
 	case n.cluster:
 		return p.IsClusterAdmin()
+	case n.anywhere:
+		return p.hasRole()
 	case n.role == Metrics:
 		return p.MayReadMetrics()
 	}

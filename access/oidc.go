@@ -1,9 +1,10 @@
 package access
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/smallfile"
 )
 
 // OIDC says which issuer of OpenID Connect tells who somebody is. The zero value means that there is none.
@@ -169,8 +171,8 @@ func (t *Table) named(name string) *Principal {
 	return union(found)
 }
 
-// secretBytesMax bounds the secret of a client, in bytes.
-const secretBytesMax = 4 << 10
+// SecretBytesMax bounds the file with the secret of a client, in bytes.
+const SecretBytesMax = 4 << 10
 
 // CheckSecretFile returns an error that says what would be right if SecretFile cannot be used now. The server itself reads
 // the file at each sign-in. Without SecretFile it returns nil.
@@ -178,14 +180,12 @@ func (o OIDC) CheckSecretFile() error {
 	if o.SecretFile == "" {
 		return nil
 	}
-	info, err := os.Stat(o.SecretFile)
-	switch {
-	case err != nil:
+	text, err := smallfile.ReadSecret(o.SecretFile, SecretBytesMax)
+	if err == nil && len(bytes.TrimSpace(text)) == 0 {
+		err = errors.New("it is empty; want the secret of the client")
+	}
+	if err != nil {
 		return fmt.Errorf("client_secret_file of oidc, %s: %w", o.SecretFile, plainPathError(err))
-	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > secretBytesMax:
-		return fmt.Errorf("client_secret_file of oidc, %s, has %d bytes; want a file with the secret, of at most %d", o.SecretFile, info.Size(), secretBytesMax)
-	case info.Mode().Perm()&otherUsers != 0:
-		return fmt.Errorf("client_secret_file of oidc, %s: other users of this machine may read or change it (mode %#o); want `chmod 600`", o.SecretFile, info.Mode().Perm())
 	}
 	return nil
 }

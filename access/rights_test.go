@@ -37,6 +37,8 @@ func mayUse(name string, n need, tenant string) bool {
 		return true
 	case n.cluster || name == "nothing":
 		return false
+	case n.anywhere:
+		return name != "nothing" && name != "metrics"
 	case n.role == Metrics:
 		return name == "metrics" || name == "views"
 	case name == "views":
@@ -65,7 +67,7 @@ func TestRoles(t *testing.T) {
 		if p.Can("jobs.explode", "billing") {
 			t.Errorf("%s may use a verb that does not exist", name)
 		}
-		if err := k.AuthorizeStatus(table.WhoseToken(name)); (err == nil) != (name != "nothing" && name != "metrics") {
+		if err := k.Authorize(table.WhoseToken(name), "", "status"); (err == nil) != (name != "nothing" && name != "metrics") {
 			t.Errorf("the status for %s: %v", name, err)
 		}
 	}
@@ -107,7 +109,7 @@ func TestOfTenant(t *testing.T) {
 // TestNoKeeper: without rights everything is permitted.
 func TestNoKeeper(t *testing.T) {
 	var k *Keeper
-	if k.Authorize(Who{}, "any", "jobs.delete") != nil || k.AuthorizeStatus(Who{}) != nil || !k.May(Who{}, "a", "backup") || !k.Sees(Who{}, "a", Admin) {
+	if k.Authorize(Who{}, "any", "jobs.delete") != nil || k.Authorize(Who{}, "", "status") != nil || !k.May(Who{}, "a", "backup") || !k.Sees(Who{}, "a", Admin) {
 		t.Error("a server without rights refuses something")
 	}
 	if unknown, forbidden, logins := k.Denied(); k.Table() != nil || k.Warnings() != nil || k.Refused() != 0 || unknown+forbidden+logins != 0 {

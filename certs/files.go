@@ -45,7 +45,7 @@ func (f Files) read(forPeers bool, at time.Time) (*reading, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the certificate: %w", err)
 	}
-	key, err := smallfile.Read(f.Key, fileBytesMax, smallfile.NotForOthers)
+	key, err := smallfile.ReadSecret(f.Key, fileBytesMax)
 	if err != nil {
 		return nil, fmt.Errorf("the key: %w", err)
 	}

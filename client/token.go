@@ -41,10 +41,11 @@ func StaticToken(token string) func() (string, error) {
 
 // TokenFile returns a function for [Options].Token that reads a file at each call, so that a token is rotated by
 // replacing the file. The file has the token alone; a line end after it is ignored. It must be a regular file that other
-// users of the machine may neither read nor change; its group may read it.
+// users of the machine may neither read nor change nor replace, of the user of this process or of root; its group may read
+// it, and if that is a group of this process, it may be a file of another user.
 func TokenFile(path string) func() (string, error) {
 	return func() (string, error) {
-		text, err := smallfile.Read(path, tokenFileBytesMax, smallfile.NotForOthers)
+		text, err := smallfile.ReadSecret(path, tokenFileBytesMax)
 		if err != nil {
 			return "", fmt.Errorf("the token: %w", err)
 		}

@@ -33,6 +33,9 @@ func (c claims) text(name string) (s string) {
 	return s
 }
 
+// isThere reports whether a token has a claim. One that is null counts as left out.
+func isThere(claim jsontext.Value) bool { return claim != nil && claim.Kind() != 'n' }
+
 // texts returns a claim that is a list of texts, or one text; none if it is something else.
 func (c claims) texts(name string) (list []string) {
 	if one := c.text(name); one != "" {
@@ -47,8 +50,8 @@ func (c claims) texts(name string) (list []string) {
 // time returns a claim that is an instant, in seconds since 1970; found is false if there is none. One that is no such
 // number, or lies outside of the years of a calendar, is an error.
 func (c claims) time(name string) (t time.Time, found bool, err error) {
-	value, found := c[name]
-	if !found || value.Kind() == 'n' {
+	value := c[name]
+	if !isThere(value) {
 		return t, false, nil
 	}
 	var seconds float64
@@ -72,6 +75,8 @@ func (c claims) check(o *access.OIDC, now time.Time) (until time.Time, err error
 		return until, Refusal("it names another issuer")
 	case !slices.Contains(c.texts("aud"), o.ClientID):
 		return until, Refusal("it is for another audience; want the client_id of this server in aud")
+	case isThere(c["azp"]) && c.text("azp") == "":
+		return until, Refusal("its claim azp is no text; want the client_id for which the token was made")
 	case len(c.texts("aud")) > 1 && c.text("azp") != o.ClientID:
 		return until, Refusal("it is for several audiences, and made for another one of them; want the client_id of this server in azp, or alone in aud")
 	case c["events"] != nil:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/smallfile"
 )
 
@@ -81,7 +82,7 @@ func (i *Issuer) Return(ctx context.Context, f Flow, query url.Values) (Person, 
 	if subtle.ConstantTimeCompare([]byte(c.text("nonce")), []byte(f.Nonce)) != 1 {
 		return Person{}, Refusal("the token of the issuer is for another sign-in; sign in again")
 	}
-	if c["azp"] != nil && c.text("azp") != i.config.ClientID {
+	if isThere(c["azp"]) && c.text("azp") != i.config.ClientID {
 		return Person{}, Refusal("the token of the issuer was made for another client")
 	}
 	p, err := c.person(&i.config)
@@ -149,17 +150,14 @@ func redeemed(status int, body []byte) (token string, err error) {
 	return answer.Token, nil
 }
 
-// secretBytesMax bounds the secret of a client.
-const secretBytesMax = 4 << 10
-
 // readSecret reads the secret of the client, each time that it is needed, so that it can be replaced; "" without a file.
 func readSecret(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	text, err := smallfile.Read(path, secretBytesMax, smallfile.NotForOthers)
+	text, err := smallfile.ReadSecret(path, access.SecretBytesMax)
 	if err != nil {
-		return "", errors.New("its client_secret_file is missing, too large, or open to other users of this machine")
+		return "", errors.New("its client_secret_file is missing, too large, open to other users of this machine, or of another user")
 	}
 	return strings.TrimSpace(string(text)), nil
 }

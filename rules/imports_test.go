@@ -81,7 +81,7 @@ var house = map[string][]string{
 	// The HTTP gateway.
 	"web": over(words, module+"/access", module+"/api", module+"/fair", module+"/certs", module+"/client", module+"/oidc", module+"/scheduler", module+"/session", "github.com/go-json-experiment/json"),
 	// Who may do what, and the one package that reads the file of rights.
-	"access": {module + "/apierr", module + "/job", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
+	"access": {module + "/apierr", module + "/job", module + "/smallfile", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
 	// Issuers of identities; a small one for tests.
 	"oidc":          {module + "/access", module + "/smallfile", "github.com/go-json-experiment/json"},
 	"oidc/oidctest": {},

@@ -9,3 +9,6 @@ const hasModes = false
 
 // isOwn reports whether a file belongs to the user of this process.
 func isOwn(fs.FileInfo) bool { return true }
+
+// isOwnGroup reports whether a file belongs to a group of this process.
+func isOwnGroup(fs.FileInfo) bool { return true }

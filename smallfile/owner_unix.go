@@ -5,6 +5,7 @@ package smallfile
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -15,4 +16,11 @@ const hasModes = true
 func isOwn(about fs.FileInfo) bool {
 	system, ok := about.Sys().(*syscall.Stat_t)
 	return !ok || system.Uid == 0 || int(system.Uid) == os.Geteuid()
+}
+
+// isOwnGroup reports whether a file belongs to a group of this process.
+func isOwnGroup(about fs.FileInfo) bool {
+	system, ok := about.Sys().(*syscall.Stat_t)
+	groups, _ := os.Getgroups() // without them the group of the process itself counts alone
+	return ok && slices.Contains(append(groups, os.Getegid()), int(system.Gid))
 }

@@ -76,45 +76,6 @@ func isRegular(about fs.FileInfo) error {
 	return errors.New("it is no regular file")
 }
 
-// The permissions that a file with a secret must not have.
-const (
-	othersMask = 0o027 // all of other users, and the group's to write
-	allMask    = 0o077 // all of everyone but the owner
-	writeMask  = 0o022 // to write, of everyone but the owner
-)
-
-// NotForOthers is a check of a file that a service reads: no other user of the machine may read or change it. The group
-// may read it, because Kubernetes gives a secret so to a process that is not root.
-func NotForOthers(about fs.FileInfo) error {
-	if mode := about.Mode().Perm(); mode&othersMask != 0 && hasModes {
-		return fmt.Errorf("other users of this machine may read or change it (mode %04o); want 0600 (chmod 600), or 0640 with a group of its own", mode)
-	}
-	return nil
-}
-
-// ForOwnerAlone is a check of a file with a secret that a person keeps: it is the user's own or root's, and nobody else may
-// read or change it.
-func ForOwnerAlone(about fs.FileInfo) error {
-	if mode := about.Mode().Perm(); mode&allMask != 0 && hasModes {
-		return fmt.Errorf("other users of this machine may read or change it (mode %04o); run chmod 600 on it, and replace its token if others can have read it", mode)
-	}
-	return WrittenByOwnerAlone(about)
-}
-
-// WrittenByOwnerAlone is a check of a file or a directory that a person keeps: it is the user's own or root's, and nobody
-// else may change it.
-func WrittenByOwnerAlone(about fs.FileInfo) error {
-	switch mode := about.Mode().Perm(); {
-	case !hasModes:
-		return nil
-	case mode&writeMask != 0:
-		return fmt.Errorf("other users of this machine may change it (mode %04o); run chmod go-w on it", mode)
-	case !isOwn(about):
-		return errors.New("it belongs to another user of this machine; want one of your own")
-	}
-	return nil
-}
-
 // cause returns an error without the path, which Read names.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {

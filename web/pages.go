@@ -28,7 +28,7 @@ func (w *gateway) withPages(server *http.Server) {
 
 // servePage shows a page to a reader who may see the status, and the files of pages and the page about the API to all.
 func (w *gateway) servePage(rw http.ResponseWriter, req *http.Request) {
-	err := w.opts.Access.AuthorizeStatus(w.recognize(req))
+	err := w.opts.Access.Authorize(w.recognize(req), "", "status")
 	if err != nil && isOpen(req.URL.Path) {
 		err = nil
 	}
@@ -89,7 +89,7 @@ func (p *Desk) Ask(ctx context.Context, tenant, name, by string, body []byte) ([
 // status returns what the node knows by itself, even without a service. It needs no executor, like the status over
 // HTTP, so that the pages show a node that is joining.
 func (p *Desk) status(who access.Who) ([]byte, error) {
-	if err := p.web.opts.Access.AuthorizeStatus(who); err != nil {
+	if err := p.web.opts.Access.Authorize(who, "", "status"); err != nil {
 		return nil, api.PublicError(err)
 	}
 	return api.Encode(p.web.info(who))

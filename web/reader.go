@@ -38,13 +38,9 @@ func (d *Desk) Reader(ctx context.Context) (name string, signedIn bool, may func
 	return who.By(), req != nil && hasSession(req), func(verb, tenant string) bool { return rights.May(who, tenant, verb) }
 }
 
-// Authorize returns why the reader of a page may not use a verb in a tenant, as a [*client.Error]; nil if they may. The
-// status is that of the node, which every role in a tenant may read.
+// Authorize returns why the reader of a page may not use a verb in a tenant, as a [*client.Error]; nil if they may.
 func (d *Desk) Authorize(ctx context.Context, verb, tenant string) error {
 	rights, who := d.web.opts.Access, d.web.recognize(requestOf(ctx))
-	if verb == "status" {
-		return publicly(rights.AuthorizeStatus(who))
-	}
 	return publicly(rights.Authorize(who, tenant, verb))
 }
 

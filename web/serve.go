@@ -83,7 +83,7 @@ func (w *gateway) refuseMethod(rw http.ResponseWriter, req *http.Request, allow 
 // refuseStranger refuses a request whose sender is unknown, and reports whether it did. Which verb and which tenant are
 // meant makes no difference to such a caller.
 func (w *gateway) refuseStranger(rw http.ResponseWriter, who access.Who) (refused bool) {
-	return w.opts.Access != nil && who.Principal == nil && w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who))
+	return w.opts.Access != nil && who.Principal == nil && w.refuseUnless(rw, w.opts.Access.Authorize(who, "", "status"))
 }
 
 // serveRoute answers a request of the API. The room of the reply is held until it is written, which sends bounds in
@@ -120,7 +120,7 @@ func errNoService() error {
 // serveLocal answers what the node knows by itself, even without a service. The status is most wanted when the node
 // does not carry out requests, so it must not need an executor.
 func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route, who access.Who) {
-	if r.verb == "status" && w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who)) {
+	if r.verb == "status" && w.refuseUnless(rw, w.opts.Access.Authorize(who, "", "status")) {
 		return
 	}
 	c := call{route: r}

@@ -89,7 +89,7 @@ func (w *gateway) serveSignIn(rw http.ResponseWriter, req *http.Request) bool {
 	switch path := req.URL.Path; {
 	case path == signInPath && isRead(req):
 		next := ownPath(req.URL.Query().Get("next"))
-		if w.recognize(req).Principal != nil && w.opts.Access.AuthorizeStatus(w.recognize(req)) == nil {
+		if w.recognize(req).Principal != nil && w.opts.Access.Authorize(w.recognize(req), "", "status") == nil {
 			redirect(rw, req, next)
 			return true
 		}
@@ -125,7 +125,7 @@ func (w *gateway) signInByToken(rw http.ResponseWriter, req *http.Request) {
 
 // begin begins the session of a caller, if they may see a page at all, and leads on to a page.
 func (w *gateway) begin(rw http.ResponseWriter, req *http.Request, next string, who access.Who, found *identity) {
-	err := w.opts.Access.AuthorizeStatus(who)
+	err := w.opts.Access.Authorize(who, "", "status")
 	if err == nil {
 		life := sessionLife
 		if !found.until.IsZero() {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -25,15 +26,16 @@ const configBytesMax = 1 << 20
 type configFile string
 
 // BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for
-// every command if the flag or its variable is set; it does nothing unless the command is serve. The settings are
-// given as texts, so that a value in the file is parsed and checked by the same code as one on the command line.
+// every command that has the flag if the flag or its variable is set; it does nothing unless that is the command to be
+// run: serve, or ready, which takes from the file what it needs. The settings are given as texts, so that a value in the
+// file is parsed and checked by the same code as one on the command line.
 func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
-	serve := ctx.Selected()
-	if serve == nil || serve.Name != "serve" {
+	command := ctx.Selected()
+	if command == nil || !slices.Contains(command.Flags, trace.Flag) {
 		return nil
 	}
 	path, _ := ctx.FlagValue(trace.Flag).(configFile)
-	settings, err := readConfig(string(path), serve.Flags)
+	settings, err := readConfig(string(path), flagsOfServe(ctx.Model.Node), command.Flags)
 	if err != nil {
 		return fmt.Errorf("config file %s: %w", path, plainPathError(err))
 	}
@@ -58,20 +60,49 @@ func isSet(variable string) bool {
 // hyphen in a key is refused as unknown.
 func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// readConfig returns the settings of a file by key, each as the text that would follow its flag. It reads the whole
-// file before any flag is set, so that a bad key leaves nothing half configured.
-func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
-	text, err := smallfile.Read(path, configBytesMax)
+// flagsOfServe returns the flags that a config file may set.
+func flagsOfServe(root *kong.Node) []*kong.Flag {
+	for _, child := range root.Children {
+		if child.Name == "serve" {
+			return child.Flags
+		}
+	}
+	return nil
+}
+
+// readConfig returns the settings of a file by key, each as the text that would follow its flag of serve. It reads the
+// whole file before any flag is set, so that a bad key leaves nothing half configured. It refuses a file with a secret
+// that one of the taken flags gets, if other users can read or change the file.
+func readConfig(path string, flags, taken []*kong.Flag) (map[string]string, error) {
+	var about fs.FileInfo
+	text, err := smallfile.Read(path, configBytesMax, func(of fs.FileInfo) error { about = of; return nil })
 	if err != nil {
 		return nil, err
 	}
+	settings, err := parseConfig(text, flags)
+	if err != nil {
+		return nil, err
+	}
+	for _, flag := range taken {
+		if key := configKey(flag); secretKind(flag.Tag.Get("secret")).isIn(settings[key]) {
+			if err := smallfile.CheckSecret(path, about); err != nil {
+				return nil, fmt.Errorf("it has a secret, %s, and %w", key, err)
+			}
+		}
+	}
+	return settings, nil
+}
+
+// parseConfig returns the settings of a text by key.
+func parseConfig(text []byte, flags []*kong.Flag) (map[string]string, error) {
 	var raw map[string]jsontext.Value
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("want one JSON object: %w", err)
 	}
 	settings := make(map[string]string, len(raw))
 	for key, value := range raw {
-		if err := checkConfigKey(key, flags); err != nil {
+		err := checkConfigKey(key, flags)
+		if err != nil {
 			return nil, err
 		}
 		if settings[key], err = configText(value); err != nil {

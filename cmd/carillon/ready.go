@@ -15,16 +15,17 @@ import (
 )
 
 // readyCmd asks the server of this machine whether it is ready. It is the health check of a container, so it takes the
-// settings of serve, by the same variables, and needs neither credentials nor an authority: /readyz is open to all.
+// settings of serve, by the same variables and config file, and needs neither credentials nor an authority: /readyz is open to all.
 type readyCmd struct {
-	HTTPListen  string `name:"http-listen" help:"What the server has as --http-listen." default:"127.0.0.1:7272" placeholder:"HOST:PORT" env:"CARILLON_HTTP_LISTEN"`
-	HTTPTLSCert string `name:"http-tls-cert" help:"What the server has as --http-tls-cert; with one the question goes over TLS." placeholder:"FILE" env:"CARILLON_HTTP_TLS_CERT"`
-	Timeout     span   `help:"How long to wait for the answer." default:"5s"`
+	Config      configFile `help:"What the server has as --config: its HTTP address and certificate count here." type:"path" placeholder:"FILE" env:"CARILLON_CONFIG"`
+	HTTPListen  string     `name:"http-listen" help:"What the server has as --http-listen." default:"127.0.0.1:7272" placeholder:"HOST:PORT" env:"CARILLON_HTTP_LISTEN"`
+	HTTPTLSCert string     `name:"http-tls-cert" help:"What the server has as --http-tls-cert; with one the question goes over TLS." placeholder:"FILE" env:"CARILLON_HTTP_TLS_CERT"`
+	Timeout     span       `help:"How long to wait for the answer." default:"5s"`
 }
 
 // Help is what `carillon ready --help` says besides the flags.
 func (*readyCmd) Help() string {
-	return `Asks GET /readyz of the server of this machine, which needs no rights. Exit status 0: the node leads, or it stands by in step with the leader; 1: it does not, or there is no answer. It is the health check of the container image, and takes the settings of the server from the same variables.
+	return `Asks GET /readyz of the server of this machine, which needs no rights. Exit status 0: the node leads, or it stands by in step with the leader; 1: it does not, or there is no answer. It is the health check of the container image, and takes the settings of the server from the same variables, and from its config file (--config, CARILLON_CONFIG).
 
 Examples:
 

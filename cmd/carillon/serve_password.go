@@ -20,13 +20,16 @@ func (c *serveCmd) clusterPassword() (string, error) {
 	if c.ClusterPassword != "" {
 		return "", errors.New("--cluster-password-file and a password (CARILLON_CLUSTER_PASSWORD, or cluster_password in the file of --config) exclude each other: leave one out")
 	}
-	text, err := smallfile.Read(c.ClusterPasswordFile, passwordFileBytesMax, smallfile.NotForOthers)
+	text, err := smallfile.ReadSecret(c.ClusterPasswordFile, passwordFileBytesMax)
 	if err != nil {
 		return "", fmt.Errorf("--cluster-password-file: %w", err)
 	}
 	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
-	if password == "" || strings.ContainsAny(password, "\r\n") {
-		return "", fmt.Errorf("--cluster-password-file: %s has no password; want one line with it", c.ClusterPasswordFile)
+	switch {
+	case password == "":
+		return "", fmt.Errorf("--cluster-password-file: %s is empty; want one line with the password", c.ClusterPasswordFile)
+	case strings.ContainsAny(password, "\r\n"):
+		return "", fmt.Errorf("--cluster-password-file: %s has several lines; want one line with the password", c.ClusterPasswordFile)
 	}
 	return password, nil
 }
