@@ -11,11 +11,15 @@ import (
 )
 
 // readPriorLedger reads which decided ticks of a job a new schedule might have too. It reads only what can matter: for
-// a one-shot its own tick, otherwise the ticks between now and the row's last one. The core checks by AsOf and Cursor
-// that nothing was decided since.
+// a one-shot its own tick, otherwise the ticks between now and the row's last one. Nothing is decided after that one, so a
+// one-shot of a later tick reads nothing, however far ahead it is. The core checks by AsOf and Cursor that nothing was
+// decided since.
 func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedule) (l core.Ledger, err error) {
 	l.Cursor, l.From = timer.Cursor, instant.Of(e.opts.Clock.Now())
 	if at := s.At(); s.Kind() == schedule.At {
+		if at > timer.Last {
+			return l, nil
+		}
 		if _, l.Decided, err = e.readRun(job.RunID{Job: id, At: at}); err == nil && !l.Decided {
 			_, l.Decided, err = e.skippedOver(id, at)
 		}
@@ -52,7 +56,8 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedul
 	return l, err
 }
 
-// skippedOver returns the end of the skipped range that contains an instant; false if none does.
+// skippedOver returns the end of the skipped range that contains an instant; false if none does. It visits each day of the
+// history up to the instant, so that must be one at which a tick may have been decided.
 func (e *Engine) skippedOver(id job.ID, at instant.Millis) (until instant.Millis, ok bool, err error) {
 	now := instant.Of(e.opts.Clock.Now())
 	oldest := max(1, now-instant.Millis(e.opts.Settings.HistoryDays+1)*dayMillis)
