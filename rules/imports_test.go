@@ -63,7 +63,7 @@ var house = map[string][]string{
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
+	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/smallfile", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
 	// Runs the commands of jobs, as a client.
