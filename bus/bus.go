@@ -57,7 +57,8 @@ type Bus struct {
 	conns        []*nats.Conn // the connections that Connect made; Close ends them
 	accountConns accountConns
 	// answers empty nodes; nil on a node that is no founder
-	founder *nats.Subscription
+	founder   *nats.Subscription
+	strangers *strangers // nil: there is no embedded server with peers
 }
 
 // Open connects to NATS. It starts the embedded server, or waits until an outside one answers; in a cluster it waits

@@ -1,12 +1,11 @@
 package bus
 
 import (
-	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -71,34 +70,6 @@ func TestSilenceIsNoticed(t *testing.T) {
 	}
 }
 
-// TestPeersAreAskedForThePassword: a server that does not know the password cannot become a peer.
-func TestPeersAreAskedForThePassword(t *testing.T) {
-	o := nodeOptions(t, 3)[0]
-	b := &Bus{opts: o}
-	t.Cleanup(b.Close)
-	if err := b.embed(); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", o.ClusterListen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false,\"user\":\"carillon\",\"pass\":\"bell\",\"name\":\"x\",\"cluster\":\"prod\"}\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(conn)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), "Authorization Violation") {
-			return
-		}
-	}
-	t.Errorf("no peer was refused: %v", lines.Err())
-}
-
 // TestEmbeddedServerIsSetUpByTheOptions: a member syncs, has the node's name, and each peer counts once; a node
 // alone is set up as it always was.
 func TestEmbeddedServerIsSetUpByTheOptions(t *testing.T) {
@@ -120,14 +91,24 @@ func TestEmbeddedServerIsSetUpByTheOptions(t *testing.T) {
 	if member.ServerName != "a" || !member.SyncAlways || member.Cluster.Name != "prod" || member.Cluster.Host != "0.0.0.0" || member.Cluster.Port != 6222 {
 		t.Errorf("a member: %+v", member)
 	}
+	if c := member.Cluster; c.Username+c.Password != "" || c.TLSConfig == nil || c.TLSConfig.ClientAuth != tls.RequireAndVerifyClientCert {
+		t.Errorf("a member with a password alone: %+v; want TLS that proves both sides, and no password", c)
+	}
 	var hosts []string
 	for _, u := range member.Routes {
 		hosts = append(hosts, u.Host)
-		if secret, _ := u.User.Password(); u.Scheme != "nats-route" || u.User.Username() != member.Cluster.Username || secret != member.Cluster.Password {
-			t.Errorf("the route %s goes there as %v", u.Redacted(), u.User)
+		if u.Scheme != "nats-route" || u.User != nil {
+			t.Errorf("the route %s goes there as %v; want no user, because the password is not sent", u.Redacted(), u.User)
 		}
 	}
 	if got := strings.Join(hosts, " "); got != "a:6222 b:6222 c:6222 [::1]:6222" {
 		t.Errorf("routes to %s", got)
+	}
+	o.ClusterTLS = &tls.Config{} // its listener has proved itself by a certificate before it is sent the password
+	if member, err = o.serverOptions(); err != nil {
+		t.Fatal(err)
+	}
+	if secret, _ := member.Routes[0].User.Password(); secret != o.ClusterPassword || member.Cluster.Password != secret || member.Cluster.TLSConfig != o.ClusterTLS {
+		t.Errorf("a member with certificates besides: %+v, routes as %v", member.Cluster, member.Routes[0].User)
 	}
 }

@@ -3,7 +3,6 @@ package bus
 import (
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,8 +16,8 @@ const (
 	// one message. The server keeps a message of this size whole in memory for each connection that sends one. The
 	// bound is above payloadMin, so that a commit always fits.
 	maxPayload = 4 << 20
-	// clusterUser is the user name with which the embedded servers connect to each other. Only the password is secret,
-	// so the name needs no option.
+	// clusterUser is the user name with which embedded servers with certificates connect to each other, if there is a
+	// password besides. Only the password is secret, so the name needs no option.
 	clusterUser = "carillon"
 	// routeErrorsEvery is the number of failed attempts to reach a peer, a second apart, that make one log line. A
 	// peer that is taken out for good then costs one line a minute.
@@ -78,7 +77,10 @@ func (b *Bus) embed() error {
 			return err
 		}
 	}
-	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
+	if b.opts.clustered() {
+		b.strangers = &strangers{proof: b.opts.proof()}
+	}
+	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger, strangers: b.strangers}, false, false, false)
 	if b.doorman != nil {
 		b.doorman.server, b.doorman.accounts = b.embedded, newAccounts(b.embedded, b.opts)
 	}
@@ -132,9 +134,10 @@ func (o Options) setRoutes(so *server.Options) error {
 	so.Cluster = server.ClusterOpts{
 		Name: o.ClusterName, Host: host, Port: port, PingInterval: pingEvery, MaxPingsOut: pingsOutMax,
 	}
-	so.Cluster.TLSConfig, so.Cluster.TLSTimeout = o.ClusterTLS, handshakeMax.Seconds()
-	if o.ClusterPassword != "" {
-		so.Cluster.Username, so.Cluster.Password = clusterUser, o.ClusterPassword
+	so.Cluster.TLSTimeout = handshakeMax.Seconds()
+	user, err := o.proveRoutes(so)
+	if err != nil {
+		return err
 	}
 	// A route that is listed twice would count as another peer, and the first election would wait for it.
 	seen := map[string]bool{}
@@ -147,9 +150,7 @@ func (o Options) setRoutes(so *server.Options) error {
 			continue
 		}
 		seen[u.Host] = true
-		if o.ClusterPassword != "" {
-			u.User = url.UserPassword(clusterUser, o.ClusterPassword)
-		}
+		u.User = user
 		so.Routes = append(so.Routes, u)
 	}
 	return nil

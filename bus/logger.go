@@ -36,7 +36,8 @@ const linesPerSecond = 10
 // about its normal work to the debug level, and a peer that is not up, or that has read other rights, to a warning. It bounds warnings and errors, and
 // removes the names of users, since a client may give its token as one.
 type natsLogger struct {
-	log *slog.Logger
+	log       *slog.Logger
+	strangers *strangers // told of peers that are not let in; nil: nobody is
 
 	mu       sync.Mutex
 	loggedAt time.Time // when a failed handshake of a peer was last logged
@@ -58,7 +59,12 @@ func (l *natsLogger) Warnf(format string, v ...any) {
 }
 
 func (l *natsLogger) Errorf(format string, v ...any) {
-	l.bounded(l.level(format), fmt.Sprintf(format, v...))
+	text := fmt.Sprintf(format, v...) // a part that is looked for may be an argument
+	if better, level := l.strangers.note(text, v, time.Now()); better != "" {
+		l.bounded(level, better)
+		return
+	}
+	l.bounded(l.level(text), text)
 }
 
 // bounded logs a line, unless there were too many in this second. The next line that is logged says how many were not.
@@ -107,13 +113,17 @@ func withoutUser(text string) string {
 }
 
 // level returns the level of an error.
-func (l *natsLogger) level(format string) slog.Level {
+func (l *natsLogger) level(text string) slog.Level {
 	switch {
+<<<<<<< HEAD
 	case strings.HasPrefix(format, routeError), strings.HasPrefix(format, unknownAccount):
+=======
+	case strings.HasPrefix(text, routeError):
+>>>>>>> peers
 		return slog.LevelWarn
-	case strings.Contains(format, handshakeError):
+	case strings.Contains(text, handshakeError):
 		return slog.LevelDebug
-	case strings.Contains(format, routeHandshakeError):
+	case strings.Contains(text, routeHandshakeError):
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if now := time.Now(); now.Sub(l.loggedAt) >= handshakesLoggedEvery {

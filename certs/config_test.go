@@ -31,7 +31,9 @@ func shake(t *testing.T, server, client *tls.Config) (state tls.ConnectionState,
 		t.Fatal(err)
 	}
 	client = client.Clone()
-	client.ServerName = "localhost"
+	if client.ServerName == "" {
+		client.ServerName = "localhost"
+	}
 	result := make(chan error, 1)
 	go func() {
 		c := tls.Client(there, client)

@@ -63,7 +63,7 @@ var house = map[string][]string{
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
+	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/smallfile", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
 	// Runs the commands of jobs, as a client.
@@ -92,7 +92,11 @@ var house = map[string][]string{
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
 	// The one package with a NATS server in it.
+<<<<<<< HEAD
 	"bus":         over(words, module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", "golang.org/x/time/rate", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
+=======
+	"bus":         over(words, module+"/certs", module+"/dispatch", module+"/inbox", module+"/natsfile", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
+>>>>>>> peers
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),

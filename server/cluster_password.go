@@ -39,6 +39,28 @@ func (o Options) checkClusterPassword() error {
 	return fmt.Errorf("options: %s; to join a cluster that has a shorter one, give --insecure until all nodes have a longer one", text)
 }
 
+// checkProven refuses a member without a password and certificates if its peers prove who they are: it would connect with
+// whoever listens at their addresses.
+func (o Options) checkProven() error {
+	if !o.clusterEmbedded() || o.ClusterPassword != "" || o.ClusterTLS.IsSet() || o.Insecure {
+		return nil
+	}
+	proven, err := datadir.ReadProven(o.Dir, o.ClusterName)
+	if err != nil || !proven {
+		return err
+	}
+	return fmt.Errorf("options: the peers of this data directory prove who they are, and this start would not: give CARILLON_CLUSTER_PASSWORD or --cluster-password-file FILE, or --cluster-tls-cert/--cluster-tls-key/--cluster-tls-ca, as the other nodes have; "+
+		"to go back to a cluster without, give --insecure, or delete %s for good", filepath.Join(o.Dir, datadir.ProvenName))
+}
+
+// keepProven keeps that the peers that this node has met prove who they are.
+func (s *Server) keepProven(context.Context) error {
+	if s.opts.ClusterPassword == "" && !s.opts.ClusterTLS.IsSet() {
+		return nil
+	}
+	return datadir.KeepProven(s.opts.Dir, s.opts.ClusterName)
+}
+
 // warnPassword logs that the password of the cluster is weak.
 func (s *Server) warnPassword(context.Context) error {
 	if text := s.opts.weakPassword(); text != "" {

@@ -162,6 +162,9 @@ func (s *Server) furtherWarnings() (warnings []string) {
 			warnings = append(warnings, text)
 		}
 	}
+	if b := s.opened.Load(); b != nil {
+		warnings = append(warnings, b.Strangers()...)
+	}
 	return append(warnings, s.access.Warnings()...)
 }
 

@@ -127,7 +127,7 @@ func assemble(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(opts.checkClusterPassword(), opts.checkFiles()); err != nil {
+	if err := errors.Join(opts.checkClusterPassword(), opts.checkProven(), opts.checkFiles()); err != nil {
 		return nil, err
 	}
 	opts.pinLocalhost()

@@ -28,6 +28,7 @@ var startList = []step{
 	{(*Server).openData, Options.any},
 	{(*Server).openTraces, Options.hasEngine},
 	{(*Server).openBus, Options.any},
+	{(*Server).keepProven, Options.clusterEmbedded},
 	{(*Server).watchPending, Options.any},
 	{(*Server).watchJetStream, Options.clusterEmbedded},
 	{(*Server).openSurroundings, Options.hasEngine},

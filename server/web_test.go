@@ -45,7 +45,7 @@ func askWhileStarting(t *testing.T, opts Options) {
 	defer askers.Wait()
 	steps, begun := s.steps(), false
 	if opts.Witness {
-		steps = steps[:len(steps)-4] // without openBus and what follows it: it would wait for its peers, and has nothing to answer from before
+		steps = steps[:len(steps)-5] // without openBus and what follows it: it would wait for its peers, and has nothing to answer from before
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

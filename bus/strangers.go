@@ -1,0 +1,154 @@
+package bus
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/certs"
+)
+
+// The times and the bound of what is known about peers that were not let in.
+const (
+	// strangersMax bounds the warnings. Programs that only try the port, from any number of addresses, push each other out.
+	strangersMax = 8
+	// A peer tries again each second; without news for this long, it is gone or has been let in.
+	strangerFor = 15 * time.Second
+	// strangerLoggedEvery is the shortest time between two log lines with one text.
+	strangerLoggedEvery = time.Minute
+)
+
+// The parts of the embedded server's log lines about a connection of a peer.
+const (
+	routeMark         = " - rid:" // follows the address
+	authErrorOfRoutes = "authentication error"
+)
+
+// strangers knows the programs that lately could not become peers, in words that say what to do. The embedded server
+// reports them in its log alone. Safe for concurrent use.
+type strangers struct {
+	proof proof
+
+	mu   sync.Mutex
+	seen map[string]sighting // by text
+}
+
+// sighting says when a text was true last, and when it was logged.
+type sighting struct{ last, logged time.Time }
+
+// note records a line of the embedded server's log if it is about a peer that was not let in and there is more to say
+// than the line does; v are the values in it. It returns what is to be logged instead, and at which level; "" to log the
+// line.
+func (s *strangers) note(line string, v []any, now time.Time) (text string, level slog.Level) {
+	if s == nil {
+		return "", 0
+	}
+	addr, what, ok := strings.Cut(line, routeMark)
+	host, _, err := net.SplitHostPort(addr)
+	if !ok || err != nil {
+		return "", 0
+	}
+	if text = s.explain(host, what, v); text == "" || !s.record(text, now) {
+		return text, slog.LevelDebug
+	}
+	return text, slog.LevelWarn
+}
+
+// explain says why a peer was not let in, and what to do; "" if the line says enough. Certificates of files have errors
+// of their own, which name them.
+func (s *strangers) explain(host, what string, v []any) string {
+	switch {
+	case s.proof == proofNone && strings.Contains(what, authErrorOfRoutes):
+		return fmt.Sprintf("the peer at %s proves by TLS who it is, and this node does not, so neither lets the other in: "+
+			"start this node with what the others have, CARILLON_CLUSTER_PASSWORD or --cluster-tls-*", host)
+	case s.proof == proofPassword && strings.Contains(what, routeHandshakeError):
+		for _, arg := range v {
+			if err, ok := arg.(error); ok {
+				return explainHandshake(host, err)
+			}
+		}
+	}
+	return ""
+}
+
+// explainHandshake says why a handshake by password has failed; "" if it may be the network.
+func explainHandshake(host string, err error) string {
+	const same = "give all nodes the same CARILLON_CLUSTER_PASSWORD and --cluster-name"
+	invalid, isInvalid := errors.AsType[*tls.CertificateVerificationError](err)
+	_, isForeign := errors.AsType[x509.UnknownAuthorityError](err)
+	_, isNoTLS := errors.AsType[tls.RecordHeaderError](err)
+	op, isOp := errors.AsType[*net.OpError](err)
+	switch {
+	case isNoTLS:
+		return fmt.Sprintf("the peer at %s does not speak TLS and is not let in: it has no password of the cluster, or it is of a release that sends the password in clear text; "+
+			"give it the password, or upgrade it", host)
+	case isForeign && isInvalid && len(invalid.UnverifiedCertificates) > 0 && certs.IsOfPassword(invalid.UnverifiedCertificates[0]):
+		return fmt.Sprintf("the peer at %s has another password of the cluster, or another name of it, and is not let in: %s", host, same)
+	case isInvalid:
+		return fmt.Sprintf("the peer at %s shows a certificate that does not come from a password, and is not let in: "+
+			"give all nodes --cluster-tls-*, or none of them; if it is no node, somebody else has the address", host)
+	case isOp && op.Op == "remote error":
+		return fmt.Sprintf("the peer at %s does not accept the password of this node: it has another one, or --cluster-tls-*; %s", host, same)
+	}
+	return ""
+}
+
+// record keeps a text, and reports whether it is to be logged.
+func (s *strangers) record(text string, now time.Time) (isNews bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetLocked(now)
+	one, known := s.seen[text]
+	if !known && len(s.seen) >= strangersMax {
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(s.seen)), func(a, b string) int { return s.seen[a].last.Compare(s.seen[b].last) })
+		delete(s.seen, oldest)
+	}
+	one.last = now
+	if isNews = now.Sub(one.logged) >= strangerLoggedEvery; isNews {
+		one.logged = now
+	}
+	if s.seen == nil {
+		s.seen = map[string]sighting{}
+	}
+	s.seen[text] = one
+	return isNews
+}
+
+// warnings returns what is true at an instant, sorted.
+func (s *strangers) warnings(now time.Time) (found []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetLocked(now)
+	for text, one := range s.seen {
+		if now.Sub(one.last) < strangerFor {
+			found = append(found, text)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// forgetLocked forgets what is over. A text stays until it may be logged again, so that a peer that comes and goes
+// does not fill the log.
+func (s *strangers) forgetLocked(now time.Time) {
+	maps.DeleteFunc(s.seen, func(_ string, one sighting) bool {
+		return now.Sub(one.last) >= strangerFor && now.Sub(one.logged) >= strangerLoggedEvery
+	})
+}
+
+// Strangers returns what is to be said about programs that lately could not become peers of the embedded server, with
+// the remedies; none without one.
+func (b *Bus) Strangers() []string {
+	if b.strangers == nil {
+		return nil
+	}
+	return b.strangers.warnings(time.Now())
+}
