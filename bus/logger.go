@@ -115,11 +115,7 @@ func withoutUser(text string) string {
 // level returns the level of an error.
 func (l *natsLogger) level(text string) slog.Level {
 	switch {
-<<<<<<< HEAD
-	case strings.HasPrefix(format, routeError), strings.HasPrefix(format, unknownAccount):
-=======
-	case strings.HasPrefix(text, routeError):
->>>>>>> peers
+	case strings.HasPrefix(text, routeError), strings.HasPrefix(text, unknownAccount):
 		return slog.LevelWarn
 	case strings.Contains(text, handshakeError):
 		return slog.LevelDebug

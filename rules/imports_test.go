@@ -92,11 +92,8 @@ var house = map[string][]string{
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
 	// The one package with a NATS server in it.
-<<<<<<< HEAD
-	"bus":         over(words, module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", "golang.org/x/time/rate", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
-=======
-	"bus":         over(words, module+"/certs", module+"/dispatch", module+"/inbox", module+"/natsfile", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
->>>>>>> peers
+	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
+		"github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
