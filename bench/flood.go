@@ -25,6 +25,8 @@ type floodCmd struct {
 	Parallel    int    `help:"Requests of noise that wait for a reply at a time, over all connections. 0 means 200 for large and costly, else 10,000." default:"0"`
 	Readers     int    `help:"Connections of the noise that subscribe and read nothing, with the mix readers." default:"100"`
 
+	NoiseNice int `help:"How much of its processor time the noise leaves to others, as nice does: 19 comes nearest to noise from another machine, which takes none from the server." default:"0"`
+
 	For   time.Duration `help:"How long the noise lasts at most; it ends sooner when all of its requests are sent." default:"15s"`
 	Quiet time.Duration `help:"How long the other tenant is measured without the flood." default:"5s"`
 	Rate  int           `help:"One-shots a second of the other tenant." default:"50"`
@@ -35,6 +37,7 @@ func (c *floodCmd) Validate() error {
 	for _, err := range []error{
 		within("requests", c.Requests, 1000, 10_000_000), within("connections", c.Connections, 1, 256),
 		within("parallel", c.Parallel, 0, 1_000_000), within("rate", c.Rate, 1, 1000), within("readers", c.Readers, 1, 900),
+		within("noise-nice", c.NoiseNice, 0, 19),
 	} {
 		if err != nil {
 			return err
@@ -133,10 +136,13 @@ func (c *floodCmd) run(s *stand, r *result) error {
 	s.say("flood: the other tenant alone for %s", c.Quiet)
 	calm := make(chan struct{})
 	time.AfterFunc(c.Quiet, func() { close(calm) })
+	m := startMeter(srv.cmd.Process.Pid)
 	quiet, err := b.act(s.ctx, "quiet", calm)
+	m.stop()
 	if err != nil {
 		return err
 	}
+	r.add("server_cpu_quiet_percent", "server CPU before the flood, of one core", m.percent(m.serverS), "%")
 	before, _ := srv.memory()
 	most := watchMemory(srv)
 	flood, err := c.flood(s, srv, keys.of(noisyTenant, srv.ready.NATS), b, r)
@@ -222,9 +228,12 @@ func (c *floodCmd) flood(s *stand, srv *server, address string, b *bystander, r 
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, c.For+floodMost)
 	defer cancel()
-	m := startMeter(srv.cmd.Process.Pid, noise.cmd.Process.Pid)
+	m := startMeter(srv.cmd.Process.Pid)
 	p, err := b.act(ctx, "flood", noise.ended)
 	m.stop()
+	used := noise.used()
+	m.foreign -= used // it has ended, so the meter no longer finds it
+	r.add("noise_cpu_percent", "CPU of the noise, of one core", m.percent(used), "%")
 	if ctx.Err() != nil && s.ctx.Err() == nil {
 		err = errors.Join(err, fmt.Errorf("the noise did not end within %s", c.For+floodMost))
 	}

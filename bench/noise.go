@@ -67,7 +67,8 @@ func (c *noiseCmd) run(out io.Writer) error {
 
 // connect makes a connection of the noise, which comes back after a loss.
 func (c *noiseCmd) connect() (*nats.Conn, error) {
-	return nats.Connect(c.URL, nats.Name("bench noise"), nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond),
+	// A server that has disconnected the noise refuses it for a time, as it would refuse one without rights.
+	return nats.Connect(c.URL, nats.Name("bench noise"), nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // refused bytes are part of the noise
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -102,10 +103,10 @@ func (c *noiseCmd) send(number int) error {
 	next := noiseOf(c.Mix, rand.New(rand.NewPCG(c.Seed, uint64(number))))
 	patience := time.NewTimer(noisePatience)
 	over := time.Now().Add(c.For)
-	for i := 0; i < c.Requests/c.Connections && time.Now().Before(over); i++ {
+	for i := 0; i < c.Requests/c.Connections && comesBack(nc, over); i++ {
 		subject, body := next(i)
 		if c.Mix == "readers" {
-			if err := nc.Publish(subject, body); err != nil && !nc.IsReconnecting() {
+			if err := lossless(nc, nc.Publish(subject, body)); err != nil {
 				return err
 			}
 			c.sent.Add(1)
@@ -115,12 +116,12 @@ func (c *noiseCmd) send(number int) error {
 		select {
 		case places <- struct{}{}:
 		case <-patience.C:
-			for range cap(places) - 1 { // what has no reply by now gets none
+			for len(places) > 1 { // what has no reply by now gets none
 				<-places
 			}
 		}
 		c.sent.Add(1)
-		if err := nc.PublishRequest(subject, inbox, body); err != nil && !nc.IsReconnecting() {
+		if err := lossless(nc, nc.PublishRequest(subject, inbox, body)); err != nil {
 			return err
 		}
 	}
@@ -128,6 +129,29 @@ func (c *noiseCmd) send(number int) error {
 		time.Sleep(time.Millisecond)
 	}
 	return nil
+}
+
+// comesBack waits until a connection that was lost is back. It returns false when the noise is over.
+func comesBack(nc *nats.Conn, over time.Time) bool {
+	for time.Now().Before(over) {
+		if nc.IsConnected() {
+			return true
+		}
+		time.Sleep(noiseAgain)
+	}
+	return false
+}
+
+// noiseAgain is how often the noise looks whether a connection is back.
+const noiseAgain = 5 * time.Millisecond
+
+// lossless returns the error of sending on a connection that is closed for good. Any other error is that of a connection
+// that is lost, or is about to be noticed as lost: losses are counted.
+func lossless(nc *nats.Conn, err error) error {
+	if !nc.IsClosed() {
+		return nil
+	}
+	return err
 }
 
 // noise is a running flooding process.
@@ -144,7 +168,13 @@ func (s *stand) startNoise(url string, c *floodCmd) (*noise, error) {
 		"noise", url, c.Mix, strconv.Itoa(c.Requests), strconv.Itoa(c.Connections), strconv.Itoa(c.Parallel), strconv.Itoa(c.Readers),
 		c.For.String(), strconv.FormatUint(s.seed, 10),
 	})
-	n := &noise{cmd: exec.Command(s.program.Self, args...), ended: make(chan struct{})}
+	program := s.program.Self
+	if c.NoiseNice > 0 {
+		// It becomes the noise itself, with the same process id.
+		args = append([]string{"-n", strconv.Itoa(c.NoiseNice), program}, args...)
+		program = "nice"
+	}
+	n := &noise{cmd: exec.Command(program, args...), ended: make(chan struct{})}
 	n.cmd.Stderr, n.cmd.Stdout = os.Stderr, &n.text
 	if err := n.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the noise: %w", err)
@@ -154,6 +184,14 @@ func (s *stand) startNoise(url string, c *floodCmd) (*noise, error) {
 		close(n.ended)
 	}()
 	return n, nil
+}
+
+// used returns the processor time of the process, or 0 while it has not ended.
+func (n *noise) used() time.Duration {
+	if !isClosed(n.ended) || n.cmd.ProcessState == nil {
+		return 0
+	}
+	return n.cmd.ProcessState.UserTime() + n.cmd.ProcessState.SystemTime()
 }
 
 // collect ends the process if it has not ended, and returns what it printed.
