@@ -41,7 +41,7 @@ type doorman struct {
 	mu       sync.Mutex
 	clients  map[uint64]admitted  // by the number of the connection
 	selves   map[uint64]string    // tenants of this process's connections in the accounts of tenants
-	expelled map[string]time.Time // until when each tenant gets no connection; see expel
+	expelled map[string]expulsion // of tenants whose clients were too much; see expel
 	sweepAt  int                  // number of noted clients at which those that have gone are looked for
 	second   time.Time            // in which refusals are counted
 	refusals int                  // in this second
@@ -59,7 +59,7 @@ func newDoorman(o Options) *doorman {
 	return &doorman{
 		own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: o.Admit, refused: o.Refused, prefix: o.Prefix, logger: o.Logger,
 		clients: make(map[uint64]admitted), selves: make(map[uint64]string),
-		expelled: make(map[string]time.Time), sweepAt: clientsMin,
+		expelled: make(map[string]expulsion), sweepAt: clientsMin,
 	}
 }
 
@@ -135,7 +135,7 @@ func (d *doorman) letIn(c server.ClientAuthentication, shown Shown, g Guest) err
 	if err != nil {
 		return err
 	}
-	if until := d.expelled[g.Tenant]; time.Now().Before(until) {
+	if until := d.expelled[g.Tenant].until; time.Now().Before(until) {
 		return errExpelled(g, until)
 	}
 	if have := d.accounts.clientsOf(g.Tenant); have >= most {
@@ -230,22 +230,45 @@ func (d *doorman) review() {
 	}
 }
 
+// A tenant that is too much again within expelForgets after its pause has a pause that is expelFactor times as long, up to
+// expelMax: a flood comes back as soon as it may, and each time it comes costs the others.
+const (
+	expelForgets, expelMax = time.Minute, time.Minute
+	expelFactor            = 4
+)
+
+// expulsion is the pause of a tenant.
+type expulsion struct {
+	until time.Time // before it, the tenant gets no connection
+	pause time.Duration
+}
+
 // expel disconnects a client, and admits no further one of its tenant for a time: the server keeps what waits for the client
 // for so long. Clients without a tenant are those of cluster admins, who come back at once.
 func (d *doorman) expel(id uint64, tenant string, pause time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
-	for tenant, until := range d.expelled {
-		if now.After(until) {
+	for tenant, e := range d.expelled {
+		if now.After(e.until.Add(expelForgets)) {
 			delete(d.expelled, tenant)
 		}
 	}
 	if tenant != "" {
-		d.expelled[tenant] = now.Add(pause)
+		d.expelled[tenant] = d.expelled[tenant].again(now, pause)
 	}
 	delete(d.clients, id)
 	_ = d.server.DisconnectClientByID(id) // it may have gone just now
+}
+
+// again returns the pause that follows this one, of at least the given length. During a pause, and for all clients that
+// are disconnected together, it is the same.
+func (e expulsion) again(now time.Time, pause time.Duration) expulsion {
+	if now.Before(e.until) {
+		return expulsion{now.Add(e.pause), e.pause}
+	}
+	next := min(max(pause, expelFactor*e.pause), expelMax)
+	return expulsion{now.Add(next), next}
 }
 
 // reconnect disconnects the clients in the accounts of tenants, so that they connect again.

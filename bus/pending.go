@@ -26,9 +26,11 @@ const (
 	// senderMin is what a client must have sent between two looks to be disconnected for it.
 	senderMin = 256 << 10
 
-	// Between two looks is the first time, and more if a look takes more than a fiftieth of it, up to the second.
-	pendingEvery, pendingEveryMax = 50 * time.Millisecond, 250 * time.Millisecond
-	pendingShare                  = 50
+	// Between two looks is the first time, or the second while clients send or are sent more than pendingBusy between two
+	// looks; and more if a look takes more than a fiftieth of it, up to the third.
+	pendingEvery, pendingSoon, pendingEveryMax = 50 * time.Millisecond, 10 * time.Millisecond, 250 * time.Millisecond
+	pendingBusy                                = 1 << 20
+	pendingShare                               = 50
 	// writeMax bounds a write to a client. For so long the server keeps what waits for a client that it has disconnected.
 	writeMax = 2 * time.Second
 )
@@ -36,8 +38,11 @@ const (
 // pendingWatch looks at what the embedded server holds for its connections. For one goroutine.
 type pendingWatch struct {
 	bus  *Bus
-	sent map[uint64]int64 // bytes that each client had sent at the last look
+	past map[uint64]passed // what had passed to and from each client at the last look
 }
+
+// passed are the bytes that a client had sent, and that were sent or kept for it.
+type passed struct{ in, out int64 }
 
 // WatchPending bounds what the embedded server holds for clients that do not read, and for this process in a flood, until
 // ctx ends. It does nothing without accounts of tenants. It blocks, and is called once.
@@ -55,8 +60,11 @@ func (b *Bus) WatchPending(ctx context.Context) {
 		case <-timer.C:
 		}
 		began := time.Now()
-		w.look()
-		timer.Reset(min(max(pendingEvery, pendingShare*time.Since(began)), pendingEveryMax))
+		every := pendingEvery
+		if w.look() {
+			every = pendingSoon
+		}
+		timer.Reset(min(max(every, pendingShare*time.Since(began)), pendingEveryMax))
 	}
 }
 
@@ -68,18 +76,19 @@ type guestPending struct {
 	sent    int64 // bytes that it sent since the last look
 }
 
-// look disconnects the clients that are the cause of too much.
-func (w *pendingWatch) look() {
+// look disconnects the clients that are the cause of too much. It reports whether so much passes that it should soon look
+// again.
+func (w *pendingWatch) look() (isBusy bool) {
 	connz, err := w.bus.embedded.Connz(&server.ConnzOptions{Username: true, Limit: max(1, w.bus.opts.ConnectionsMax)})
 	if err != nil {
 		w.bus.opts.Logger.Warn("what the embedded NATS server holds is not known", slog.Any("error", err))
-		return
+		return false
 	}
-	sent := make(map[uint64]int64, len(connz.Conns))
+	past, moved := make(map[uint64]passed, len(connz.Conns)), int64(0)
 	var guests []guestPending
 	var full []string // names of connections of requests
 	for _, c := range connz.Conns {
-		sent[c.Cid] = c.InBytes
+		past[c.Cid] = passed{c.InBytes, c.OutBytes}
 		tenant := TenantOf(c.Account)
 		switch {
 		case c.AuthorizedUser == ownUser && tenant == "":
@@ -87,14 +96,17 @@ func (w *pendingWatch) look() {
 				full = append(full, c.Name)
 			}
 		case c.AuthorizedUser != ownUser:
-			guests = append(guests, guestPending{c.Cid, tenant, c.Pending, c.InBytes - w.sent[c.Cid]})
+			was := w.past[c.Cid]
+			guests = append(guests, guestPending{c.Cid, tenant, c.Pending, c.InBytes - was.in})
+			moved += c.InBytes - was.in + c.OutBytes - was.out
 		}
 	}
-	w.sent = sent
+	w.past = past
 	w.boundUnread(guests)
 	for _, name := range full {
 		w.boundRequests(guests, w.bus.accountConns.tenantsOf(name))
 	}
+	return moved > pendingBusy
 }
 
 // boundUnread disconnects those clients for whom most waits, if too much waits for all of them.
@@ -117,9 +129,21 @@ func (w *pendingWatch) boundUnread(guests []guestPending) {
 		w.bus.doorman.expel(g.id, g.tenant, writeMax)
 	}
 	for tenant, n := range out {
+		n += w.expelSenders(guests, tenant) // or what they send would fill the next readers while the server still keeps this
 		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they do not read what is sent to them",
 			slog.String(job.LogTenant, tenant), slog.Int("clients", n), slog.Int("bytes", sum))
 	}
+}
+
+// expelSenders disconnects the clients of a tenant that sent much since the last look, and returns how many there were.
+func (w *pendingWatch) expelSenders(guests []guestPending, tenant string) (n int) {
+	for _, g := range guests {
+		if g.tenant == tenant && g.sent >= senderMin {
+			n++
+			w.bus.doorman.expel(g.id, tenant, writeMax)
+		}
+	}
+	return n
 }
 
 // boundRequests disconnects the clients of that one of some tenants that sent most. What is on its way is lost with them.
@@ -134,14 +158,7 @@ func (w *pendingWatch) boundRequests(guests []guestPending, tenants []string) {
 			most = tenant
 		}
 	}
-	n := 0
-	for _, g := range guests {
-		if g.tenant == most && g.sent >= senderMin {
-			n++
-			w.bus.doorman.expel(g.id, most, writeMax)
-		}
-	}
-	if n > 0 {
+	if n := w.expelSenders(guests, most); n > 0 {
 		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they send requests faster than these can be read",
 			slog.String(job.LogTenant, most), slog.Int("clients", n), slog.Int64("bytes", by[most]))
 	}

@@ -93,7 +93,7 @@ func TestUnreadIsBounded(t *testing.T) {
 	}
 	w := &pendingWatch{bus: b}
 	w.look()
-	body := make([]byte, 256<<10)
+	body := make([]byte, senderMin/2) // so the publisher is not the cause
 	for sum := 0; sum <= guestsPendingMax; sum, _ = unread(t, b, "a") {
 		w.look()
 		if err := publisher.Publish("unread", body); err != nil {
@@ -122,7 +122,48 @@ func TestUnreadIsBounded(t *testing.T) {
 	}
 	asTenant(t, b, "b")
 	b.doorman.mu.Lock()
-	b.doorman.expelled["a"] = time.Now()
+	b.doorman.expelled["a"] = expulsion{until: time.Now()}
 	b.doorman.mu.Unlock()
 	asTenant(t, b, "a")
+}
+
+// TestSourcesOfTheUnreadAreDisconnected: together with those who read nothing, those whose messages they are.
+func TestSourcesOfTheUnreadAreDisconnected(t *testing.T) {
+	b := openTenants(t, &testkit.Buffer{}, "a", "b")
+	publisher, small, other := asTenant(t, b, "a"), asTenant(t, b, "a"), asTenant(t, b, "b")
+	for range 8 {
+		neverReads(t, b, "a", "unread")
+	}
+	w := &pendingWatch{bus: b}
+	w.look()
+	for sum := 0; sum <= guestsPendingMax; sum, _ = unread(t, b, "a") {
+		if err := errors.Join(publisher.Publish("unread", make([]byte, senderMin)), publisher.Flush()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !w.look() {
+		t.Error("the next look is late, though much passes")
+	}
+	if err := publisher.Flush(); err == nil {
+		t.Error("the client whose messages are not read goes on")
+	}
+	if err := errors.Join(small.Flush(), other.Flush()); err != nil {
+		t.Errorf("a client that sends nothing was disconnected: %v", err)
+	}
+}
+
+// TestPausesGrow: the pause of a tenant that is too much again is longer, up to a bound, and the clients of one look count
+// once.
+func TestPausesGrow(t *testing.T) {
+	var e expulsion
+	now := time.Now()
+	for i, want := range []time.Duration{2, 8, 32, 60, 60} {
+		for range 3 {
+			e = e.again(now, 2*time.Second)
+		}
+		if e.pause != want*time.Second || !e.until.Equal(now.Add(e.pause)) {
+			t.Errorf("pause %d is %s until %s; want %ds", i, e.pause, e.until, want)
+		}
+		now = e.until.Add(time.Second)
+	}
 }
