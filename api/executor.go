@@ -61,7 +61,7 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax),
 		rooms:  newRooms(&opts),
 
-		processors: newProcessors(max(1, runtime.GOMAXPROCS(0)-1)),
+		processors: newProcessors(placesOf(runtime.NumCPU(), runtime.GOMAXPROCS(0))),
 		pacer:      newPacer(),
 	}
 	for i := range verbs {

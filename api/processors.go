@@ -28,6 +28,10 @@ type turn struct {
 	over  bool          // its request gave up
 }
 
+// placesOf returns the number of places: one fewer than processors, at least one. A server raises GOMAXPROCS above the
+// number of processors, so the lower of the two counts.
+func placesOf(processors, maxprocs int) int { return max(1, min(processors, maxprocs)-1) }
+
 // newProcessors returns places for requests that are costly to compute, at least one.
 func newProcessors(places int) *processors {
 	return &processors{free: places, waiting: fair.NewQueue[string, *turn](1)}

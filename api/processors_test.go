@@ -127,3 +127,12 @@ func TestSearchTakesTurns(t *testing.T) {
 		t.Errorf("%d places are free at the end, %d wait", p.free, p.waiting.Len())
 	}
 }
+
+// TestAProcessorStaysFree: searches leave one processor to what is cheap and what is due, however high GOMAXPROCS is.
+func TestAProcessorStaysFree(t *testing.T) {
+	for _, c := range []struct{ processors, maxprocs, want int }{{1, 4, 1}, {2, 4, 1}, {8, 16, 7}, {64, 2, 1}} {
+		if got := placesOf(c.processors, c.maxprocs); got != c.want {
+			t.Errorf("%d places with %d processors and GOMAXPROCS %d; want %d", got, c.processors, c.maxprocs, c.want)
+		}
+	}
+}
