@@ -86,11 +86,12 @@ func TestURLsOverNATS(t *testing.T) {
 func TestSubjectsOverNATS(t *testing.T) {
 	nc, _ := connect(t, start(t, filepath.Join(t.TempDir(), "data")))
 	tests := []struct{ subjects, want string }{ // want is a part of the refusal, "" is none
-		{"reports.run r _a.b a._INBOX.b carillons.v1 INBOX.a a.$b", ""},
+		{"reports.run r a._b a._INBOX.b carillons.v1 INBOX.a a.$b", ""},
 		{"_INBOX.a _INBOX.a.b _INBOX_alice.b _INBOX", "_INBOX belong to NATS"},
 		{"_R_.abc _R_", "_R_ belong to NATS"},
 		{"_GR_.cluster.server.carillon.v1.default.jobs.put", "_GR_ belong to NATS"},
 		{"_CINBOX.a", "_CINBOX belong to NATS"},
+		{"_a.b _x", "begins with _"},
 		{"$SYS.REQ.SERVER.PING $JS.API.STREAM.DELETE.x $SRV.PING $KV.a.b $G", "$ belong to NATS"},
 		{"carillon carillon.v1.default.jobs.delete carillon.events.default.run.dead", "belong to Carillon"},
 	}
