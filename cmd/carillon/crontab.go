@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 
@@ -180,4 +183,18 @@ func localZone() string {
 		return "UTC"
 	}
 	return name
+}
+
+// readByCron returns the files that cron would read. In a directory cron.d, cron passes over a name with other characters
+// than letters, digits, _ and -, such as those that packages and editors leave behind: backup.dpkg-old, backup~.
+func readByCron(con *console, files []string) []string {
+	return slices.DeleteFunc(files, func(file string) bool {
+		isOdd := filepath.Base(filepath.Dir(file)) == "cron.d" && strings.ContainsFunc(filepath.Base(file), func(c rune) bool {
+			return c != '_' && c != '-' && (c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c))
+		})
+		if isOdd {
+			con.notef("%s: left out, as cron leaves out files of cron.d whose names have other characters than letters, digits, _ and -\n", file)
+		}
+		return isOdd
+	})
 }

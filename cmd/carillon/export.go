@@ -96,7 +96,7 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 			j, err = r.get(ctx, j.Name, c.WithCredentials)
 		}
 		if err == nil && j.PayloadOmitted {
-			err = fmt.Errorf("%s: its payload does not fit one NATS message; raise the limit of the NATS server (max_payload)", j.Name)
+			err = errNoPayload(j.Name)
 		}
 		if err == nil {
 			err = out.printRecord(c.Output, ownersPart(&j), ownerOptions)
@@ -116,6 +116,13 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 		con.notef("the credentials of %s are masked: a server that does not have the job refuses it; --with-credentials writes them in clear\n", plural(masked, "job"))
 	}
 	return out.flush()
+}
+
+// errNoPayload says that a job cannot be exported, because the server leaves out its payload. It does so for two reasons,
+// which its reply does not tell apart.
+func errNoPayload(name string) error {
+	return fmt.Errorf("%s: the server does not show its payload: a principal with the role viewer does not see payloads, so export as an operator or an admin; "+
+		"for another one the payload does not fit one NATS message, so raise the limit of the NATS server (max_payload)", name)
 }
 
 // exportedJob is the JSON of a job in an export. credentials_masked is there only if it is true; an import reads an

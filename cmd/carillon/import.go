@@ -55,7 +55,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	}
 	read, files := readJobLines, c.Files
 	if c.Crontab != "" {
-		read, files = c.crontabs(con).read, append([]string{c.Crontab}, c.Files...)
+		read, files = c.crontabs(con).read, readByCron(con, append([]string{c.Crontab}, c.Files...))
 	}
 	report := newImportReport(con, c)
 	put := registrar(report.rehearse)

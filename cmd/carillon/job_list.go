@@ -85,13 +85,15 @@ func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
 }
 
 // printRows prints a sequence as a table, in parts. The widths of the columns are those of one part, which is the
-// price of not holding all rows.
+// price of not holding all rows. An error before the first row prints nothing, and no titles.
 func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, row func(*T) []string) error {
 	out := con.buffered()
 	t, n := out.table(titles...), 0
 	for v, err := range seq {
-		if err != nil {
+		if err != nil && n > 0 {
 			_, _ = t.Flush(), out.flush()
+		}
+		if err != nil {
 			return err
 		}
 		t.Row(row(&v)...)

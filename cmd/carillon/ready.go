@@ -68,7 +68,9 @@ func (c *readyCmd) ask(ctx context.Context, url string) (status int, text string
 	// The certificate is not verified, as a kubelet does not: the port is this machine's own, and nothing secret is
 	// sent. A check of names would make a node unhealthy whose certificate has only the names of a service.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
-	reply, err := (&http.Client{Transport: transport, Timeout: time.Duration(c.Timeout)}).Do(req)
+	// Another program on the port may send elsewhere, and who answers there is not this server.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	reply, err := (&http.Client{Transport: transport, Timeout: time.Duration(c.Timeout), CheckRedirect: stay}).Do(req)
 	if err != nil {
 		return 0, "", err
 	}

@@ -28,6 +28,8 @@ func (c *serveCmd) clusterPassword() (string, error) {
 	switch {
 	case password == "":
 		return "", fmt.Errorf("--cluster-password-file: %s is empty; want one line with the password", c.ClusterPasswordFile)
+	case strings.ContainsRune(password, 0):
+		return "", fmt.Errorf("--cluster-password-file: %s has a NUL byte, which no variable and no key of a config file could have; want one line of text", c.ClusterPasswordFile)
 	case strings.ContainsAny(password, "\r\n"):
 		return "", fmt.Errorf("--cluster-password-file: %s has several lines; want one line with the password", c.ClusterPasswordFile)
 	}
