@@ -154,7 +154,7 @@ func (t *Table) add(n *yaml.Node, p *Principal, hash string) error {
 			return wrong(n, "token_sha256 of %s is no SHA-256; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
 		}
 		if sum == sha256.Sum256(nil) {
-			return wrong(n, "token_sha256 of %s is the hash of an empty text, which everybody has; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
+			return wrong(n, "token_sha256 of %s is the hash of an empty text, which is no secret; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
 		}
 		if first := t.byToken[sum]; first != nil {
 			return wrong(n, "%s and %s (line %d) have the same token; each principal needs its own", p.Name, first.Name, first.line)

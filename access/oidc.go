@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-io/carillon/smallfile"
 )
 
-// OIDC says which issuer of OpenID Connect tells who somebody is. The zero value means that there is none.
+// OIDC says which issuer of OpenID Connect says who a person is. The zero value means that there is none.
 type OIDC struct {
 	Issuer   string // URL, as the tokens name it
 	ClientID string // for which tokens must be made

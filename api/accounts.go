@@ -76,7 +76,7 @@ func (s *Service) acceptFromAccount(r *inbox.Request) {
 		s.accept(v, s.opts.accountRoot(), s.readFromAccount)(r)
 		return
 	}
-	// NATS answers like this where nobody subscribes, and at once, so that a flood of them has no pace but its own.
+	// NATS answers like this on a subject without a subscriber, and at once, so that a flood of them has no pace but its own.
 	bare := r.Bare()
 	s.executor.pacer.send(s.executor.partyOf(tenant), len(r.Data), func() {
 		if err := bare.Answer("", nats.Header{"Status": {"503"}}, nil); err != nil {

@@ -55,7 +55,7 @@ func (s *Service) acceptForwarded(r *inbox.Request) {
 	s.carry(arrival{verb: v, via: overCluster, begun: time.Now(), header: r.Header.Get, read: q.read}, tenant, len(r.Data), q.answer)
 }
 
-// read reads the request, with the parts of its body. Whoever asked is the caller that the standby names.
+// read reads the request, with the parts of its body. The caller is the one that the standby names.
 func (q *forwardedRequest) read() (Request, error) {
 	about, err := readForwarded(q.head)
 	if err == nil {

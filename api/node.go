@@ -60,7 +60,7 @@ func (n *Node) Look() {
 	}
 }
 
-// Warned returns how many warnings there are, whoever may read them.
+// Warned returns how many warnings there are, also those that only some callers may read.
 func (n *Node) Warned() int {
 	count := len(n.Warnings())
 	if n.Guarded != nil {

@@ -24,7 +24,7 @@ type Options struct {
 	OpenStream func(tenant string) (done func(), err error)
 	// API returns the OpenAPI document of the server, for the page about it. It is called at most once. Nil: no such page.
 	API func() ([]byte, error)
-	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and nobody signs in.
+	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and no reader signs in.
 	Rights Rights
 }
 

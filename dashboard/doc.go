@@ -7,7 +7,7 @@
 // the live templates whose text has changed. So the first page and its updates always come from the same
 // code.
 //
-// The package recognizes nobody: [Options.Rights] says who reads a page, and the server decides what they may do. A page
+// The package recognizes no reader by itself: [Options.Rights] says who reads a page, and the server decides what they may do. A page
 // only leaves out what would be refused. Without Rights every client that can connect to the port may do everything.
 //
 // routes.go has the table of pages and actions, with the right that each needs; each page is in the file of its noun,

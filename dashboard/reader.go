@@ -12,7 +12,7 @@ import (
 
 // Rights says who reads a page, by its context. Its methods are safe for concurrent use.
 type Rights interface {
-	// Reader returns the name of who reads a page, "" for nobody; whether they can sign out; and what they may do.
+	// Reader returns the name of who reads a page, "" for an unknown reader; whether they can sign out; and what they may do.
 	Reader(ctx context.Context) (name string, signedIn bool, may func(verb, tenant string) bool)
 	// Authorize returns a [*client.Error] if who reads a page may not use a verb in a tenant.
 	Authorize(ctx context.Context, verb, tenant string) error
@@ -59,7 +59,7 @@ func (r *reader) firstTenant() string {
 // Offers reports whether a tenant is among those that the reader chooses from.
 func (r reader) Offers(tenant string) bool { return slices.Contains(r.Tenants, tenant) }
 
-// isKnown reports whether the reader is somebody, or need not be.
+// isKnown reports whether the reader is a known principal, or need not be.
 func (r *reader) isKnown() bool { return r.rights == nil || r.Name != "" }
 
 // hasRole reports whether the reader has a role in a tenant.
@@ -79,7 +79,7 @@ type signInBody struct {
 // signIn returns the page to sign in. It is called for each reader, known or not.
 func (v *visit) signIn() view {
 	if v.dashboard.opts.Rights == nil {
-		return failed(refusal(client.CodeNotFound, http.StatusNotFound, "nobody signs in here: the server has no file of rights (--auth)"))
+		return failed(refusal(client.CodeNotFound, http.StatusNotFound, "this server has no sign-in, because it has no file of rights (--auth)"))
 	}
 	body := &signInBody{Next: v.query.Get("next"), IsPlain: isPlain(v.req)}
 	p := view{page: "sign-in", title: "Sign in", active: signInPath, body: body}

@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// referencePath is the path of the reference of the API. The server shows it to everybody, like the document that it is
+// referencePath is the path of the reference of the API. The server shows it to every caller, like the document that it is
 // made from.
 const referencePath = "/docs"
 

@@ -2,7 +2,7 @@ package dashboard
 
 import "errors"
 
-// need is the verb for which a reader needs rights in the tenant of a visit. The zero value is no verb, and lets nobody in.
+// need is the verb for which a reader needs rights in the tenant of a visit. The zero value is no verb, and admits no reader.
 type need string
 
 // everyone is the need of what every reader may see, known or not.
@@ -56,7 +56,7 @@ func (v *visit) permits(n need) error {
 	case v.err != nil:
 		return v.err
 	case n == "":
-		return errors.New("a page or an action says no verb, so nobody may have it")
+		return errors.New("a page or an action names no verb, so no reader may have it")
 	case n == everyone || v.dashboard.opts.Rights == nil:
 		return nil
 	}

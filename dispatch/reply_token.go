@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// replyToken is the last token of a reply subject. Whoever receives a message sees its reply subject, and so the
+// replyToken is the last token of a reply subject. Each receiver of a message sees its reply subject, and so the
 // prefix that all share: the number alone would let it answer for others.
 type replyToken struct {
 	number uint64 // by which an answer finds what it answers; 0 means none

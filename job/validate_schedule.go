@@ -27,7 +27,7 @@ func (d *Definition) ValidateSchedules() error {
 	return validateLines("exclude", d.Exclude, schedule.ExcludesMax)
 }
 
-// Settle replaces each "@in" of the schedules by the "@at" that it means at now, see [schedule.Settle]. Whoever accepts a
+// Settle replaces each "@in" of the schedules by the "@at" that it means at now, see [schedule.Settle]. The part that accepts a
 // definition calls it once, before it compiles or stores it. The strings change; the caller's list of them does not.
 func (d *Definition) Settle(now instant.Millis) (err error) {
 	if d.Schedule, err = schedule.Settle(d.Schedule, now); err != nil {

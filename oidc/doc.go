@@ -1,4 +1,4 @@
-// Package oidc asks an issuer of OpenID Connect who somebody is. It verifies tokens that the issuer has signed, and signs
+// Package oidc asks an issuer of OpenID Connect who a person is. It verifies tokens that the issuer has signed, and signs
 // persons in by the code flow with PKCE.
 //
 // token.go takes a token apart, key.go reads the issuer's keys, signature.go verifies, claims.go checks what a token says.

@@ -37,14 +37,14 @@ var ErrTooLong = errors.New("schedule: the search for the next tick takes too lo
 // ready, and belongs to one goroutine. After a search that found nothing, Err says whether there is no tick or the
 // search gave up.
 type Search struct {
-	ctx   context.Context // nil: nobody can give the search up
+	ctx   context.Context // nil: the search cannot be given up
 	steps int
 	check int // the number of steps at which to look again: at the limit, or at the context
 	limit int // the number of steps at which the present search gives up
 	total int // the number of steps at which all searches give up; 0: no such bound
 	err   error
 
-	turns Turns // nil: the search shares its processor with nobody
+	turns Turns // nil: the search does not share its processor
 	polls int   // the number of steps at which the next turn is due
 	holds bool  // a turn
 }

@@ -16,7 +16,7 @@ import (
 // for peers, in bytes: who may try against that address, or has a cookie of the pages, can guess a shorter one.
 const ClusterPasswordBytesMin = 16
 
-// weakPassword says that the password of the cluster can be guessed; "" if it cannot, or if there is nobody to guess it.
+// weakPassword says that the password of the cluster can be guessed; "" if it cannot, or if no other machine can try.
 func (o Options) weakPassword() string {
 	n := len(o.ClusterPassword)
 	if n == 0 || n >= ClusterPasswordBytesMin || !o.clusterEmbedded() || bus.OnLoopback(o.ClusterListen) {

@@ -34,7 +34,7 @@ func (k *sessionKey) set(key []byte) { k.now.Store(&key) }
 func (s *Server) openSessionKey(context.Context) error {
 	o := &s.opts
 	switch {
-	case s.access == nil: // nobody signs in
+	case s.access == nil: // no reader signs in
 		return nil
 	case o.ClusterPassword != "":
 		key, err := hkdf.Key(sha256.New, o.forwardKey(), nil, "carillon sessions", session.KeyBytes)

@@ -49,7 +49,7 @@ const (
 	referencePath = "/docs"
 )
 
-// isOpen reports whether everybody may see a path: what it shows is the same on every server.
+// isOpen reports whether every caller may see a path: what it shows is the same on every server.
 func isOpen(path string) bool { return path == referencePath || strings.HasPrefix(path, assetsRoot) }
 
 // Desk carries out the requests of pages, with the executor of the moment, and says who their reader is. It implements

@@ -50,7 +50,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestEveryRefusalSaysWhen: a refusal that may pass has Retry-After, whoever writes it, and that of its writer stays.
+// TestEveryRefusalSaysWhen: a refusal that may pass has Retry-After from each handler, and the value of a handler stays.
 func TestEveryRefusalSaysWhen(t *testing.T) {
 	for _, status := range []int{200, 404, 429, 500, 503} {
 		for _, own := range []string{"", "7"} {

@@ -30,7 +30,7 @@ func requestOf(ctx context.Context) *http.Request {
 	return nil
 }
 
-// Reader returns who reads a page, as the audit log names them ("" for nobody, and on a server without rights), whether
+// Reader returns who reads a page, as the audit log names them ("" for an unknown reader, and on a server without rights), whether
 // they can sign out, and what they may do: may answers for a verb in a tenant.
 func (d *Desk) Reader(ctx context.Context) (name string, signedIn bool, may func(verb, tenant string) bool) {
 	rights, req := d.web.opts.Access, requestOf(ctx)

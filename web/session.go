@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/session"
 )
 
-// The cookies. The prefix of their names makes browsers take them only over a connection that nobody else can write to,
+// The cookies. The prefix of their names makes browsers take them only over a connection that no third party can write to,
 // and only from this host.
 const (
 	sessionCookie = "__Host-carillon"

@@ -187,7 +187,7 @@ func (w *gateway) leave(rw http.ResponseWriter, req *http.Request) {
 	redirect(rw, req, to)
 }
 
-// comeBack ends what leave began: the issuer has sent the browser back. Whoever makes a link can lead a browser here too,
+// comeBack ends what leave began: the issuer has sent the browser back. The maker of any link can lead a browser here too,
 // so nothing of the query is shown.
 func (w *gateway) comeBack(rw http.ResponseWriter, req *http.Request) {
 	var d departed
@@ -199,7 +199,7 @@ func (w *gateway) comeBack(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	person, err := issuer.Return(context.WithoutCancel(req.Context()), d.Flow, req.URL.Query())
-	if errors.Is(err, oidc.ErrOtherFlow) { // anybody can lead the browser here; its own flow goes on
+	if errors.Is(err, oidc.ErrOtherFlow) { // any link can lead the browser here; its own flow goes on
 		w.showSignIn(rw, req, "/", unknown(oidc.PublicText(err)))
 		return
 	}

@@ -17,7 +17,7 @@ const leftMax = 500 * time.Millisecond
 // atOnce sends a refusal of its handler without waiting for the body of the request, and then ends the connection. The
 // server of net/http would first read the rest of a body, to keep the connection: a caller without
 // rights would hold a goroutine and a connection by sending slowly, and get no answer meanwhile. Every reply of a server
-// passes through it, so it also says when to ask again, whoever writes the refusal.
+// passes through it, so it also says when to ask again, for each handler that writes a refusal.
 type atOnce struct{ http.Handler }
 
 // ServeHTTP implements [http.Handler].

@@ -42,11 +42,11 @@ type Options struct {
 	Metrics http.Handler
 	// Access are the rights of callers. Nil permits everything to every caller.
 	Access *access.Keeper
-	// Certificates verify what clients over TLS show, if the listener asks them for a certificate. Nil: nobody is known by
+	// Certificates verify what clients over TLS show, if the listener asks them for a certificate. Nil: no caller is known by
 	// a certificate.
 	Certificates *certs.Keeper
 	// SessionKey returns the key under which the sessions of the pages are sealed, the same on all nodes of a cluster. It
-	// is called for each request with a session, and does not block. Nil, or no rights: nobody signs in.
+	// is called for each request with a session, and does not block. Nil, or no rights: no reader signs in.
 	SessionKey func() ([]byte, error)
 	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means none.
 	Hosts []string
