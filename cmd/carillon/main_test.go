@@ -31,6 +31,8 @@ func TestScripts(t *testing.T) {
 			wd, err := os.Getwd()
 			env.Setenv("FIXTURES", filepath.Join(wd, "..", "..", "crontab", "testdata"))
 			env.Setenv("TZ", "UTC")
+			// A program with the race detector sleeps for a second before it exits, and the scripts start 400.
+			env.Setenv("GORACE", "atexit_sleep_ms=10")
 			env.Values[serverKey] = &background{exited: make(chan error, 1)}
 			env.Values[workerKey] = &background{exited: make(chan error, 1)}
 			return err
