@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -41,22 +40,6 @@ func TestCountDumped(t *testing.T) {
 	if got := (rowCount{commits: 1, jobs: 2, rows: 9}).perJob(); got != 4.5 {
 		t.Errorf("%v rows a job, want 4.5", got)
 	}
-}
-
-func TestFreeAddrs(t *testing.T) {
-	addrs, err := freeAddrs(6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(addrs)
-	if len(slices.Compact(slices.Clone(addrs))) != 6 {
-		t.Fatalf("they are not six different ones: %v", addrs)
-	}
-	l, err := net.Listen("tcp", addrs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 }
 
 // TestSpan: what is late before the standby starts and what is late while it joins are told apart, and

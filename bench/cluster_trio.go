@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/bench/ports"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -41,22 +41,22 @@ const trioWait = 30 * time.Second
 // startTrio starts a cluster on empty directories. The first start needs all three members.
 func (s *stand) startTrio() (*trio, error) {
 	const names = "abc" // c is the witness
-	ports, err := freeAddrs(2 * len(names))
+	addrs, err := ports.Free(2 * len(names))
 	if err != nil {
 		return nil, err
 	}
 	t := &trio{}
 	began := time.Now()
-	routes := strings.Join(ports[:len(names)], ",")
+	routes := strings.Join(addrs[:len(names)], ",")
 	for i, name := range names {
 		flags := []string{
-			"--cluster-name", "bench", "--node", string(name), "--cluster-listen", ports[i], "--routes", routes,
-			"--http-listen", ports[len(names)+i],
+			"--cluster-name", "bench", "--node", string(name), "--cluster-listen", addrs[i], "--routes", routes,
+			"--http-listen", addrs[len(names)+i],
 		}
 		if i == len(names)-1 {
 			flags = append(flags, "--witness")
 		}
-		m := &member{flags: flags, url: "http://" + ports[len(names)+i]}
+		m := &member{flags: flags, url: "http://" + addrs[len(names)+i]}
 		if m.server, err = launchServer(s.binary, filepath.Join(s.dir, "node-"+string(name)), flags...); err != nil {
 			return t, err
 		}
@@ -119,21 +119,6 @@ func (m *member) launch(s *stand) (err error) {
 		m.server = next
 	}
 	return err
-}
-
-// freeAddrs returns loopback addresses on which no program listens at the moment. Another program may take one
-// before the server binds it; the start then fails, and the workload with it.
-func freeAddrs(count int) ([]string, error) {
-	var addrs []string
-	for range count {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // all listeners stay open until the end, so that the addresses differ
-		addrs = append(addrs, l.Addr().String())
-	}
-	return addrs, nil
 }
 
 // status returns the status of a node. A node that is not ready answers too, once it has found the cluster. It asks

@@ -32,6 +32,9 @@ type cursor struct {
 	seq      uint64       // newest message that is judged; 0: none
 	imprint  imprint      // imprint of the message at seq
 	examined uint64       // suspects up to this sequence have been examined; without it, a suspect that leaves the place as it is would be examined for ever
+	// settled is what was known when a suspect had been examined and was void all the same. While it holds, and
+	// the stream still ends as it was judged, a further suspect is void too.
+	settled knowledge
 	// emptied says that the stream once held messages and now holds none from which this node could continue.
 	// So nothing shows whether the node lacks a part of the log.
 	emptied bool
@@ -126,8 +129,15 @@ func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, v
 	if v == suspect && c.isNext(&f) {
 		c.at, v = f.At, accepted
 	}
-	if v == suspect && (seq <= c.examined || c.has(f.At)) {
-		v = void
+	known, err := c.isSettled(ctx, seq, v)
+	if err != nil {
+		c.at = before
+		return f, v, err
+	}
+	if v == suspect && (seq <= c.examined || known || c.has(f.At)) {
+		if v = void; seq <= c.examined {
+			c.settled = c.knows()
+		}
 		if f.At.LSN > c.at.LSN && f.At.Epoch >= c.at.Epoch && !c.hasBefore(&f) {
 			c.ahead = f.At
 		}
@@ -142,6 +152,30 @@ func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, v
 	}
 	c.examined = seq
 	return f, suspect, c.locate(ctx)
+}
+
+// knowledge is what decides about a suspect besides the stream: the cursor's place and the node's own log.
+type knowledge struct{ at, own, applied job.Position }
+
+func (c *cursor) knows() knowledge {
+	k := knowledge{at: c.at, own: c.own.Last()}
+	if c.applied != nil {
+		k.applied = c.applied()
+	}
+	return k
+}
+
+// isSettled reports whether an examination of a suspect would find what the last one found: nothing that this node
+// knows has changed, and the message before the suspect is still the one that was judged, so the stream has lost
+// nothing. It costs one read. Without it, a node whose data went another way than the cluster's would locate its
+// place, and read everything since, again for each message: it would never reach the end of a stream that grows.
+func (c *cursor) isSettled(ctx context.Context, seq uint64, v verdict) (bool, error) {
+	if v != suspect || seq <= c.examined || seq != c.seq+1 || c.seq == 0 ||
+		c.imprint == unread || c.imprint == (imprint{}) || c.settled != c.knows() {
+		return false, nil
+	}
+	found, err := c.standing(ctx)
+	return err == nil && found == c.imprint, err
 }
 
 // isLate reports whether a frame stands where the stream has lost another one: the node has applied a different
@@ -176,32 +210,39 @@ func (c *cursor) lacks() error {
 // returns nil, the cursor was at the end a moment ago. After an error of the stream a later call goes on from
 // where this one stopped. It reads message by message and needs no consumer, so it works also while JetStream
 // cannot make one.
+//
+// It is for a node that leads, or is about to: no other node makes the stream longer meanwhile. A follower calls
+// readOn, because the stream may grow faster than it reads.
 func (c *cursor) catchUp(ctx context.Context, accept func(f *Frame) error) error {
 	for {
-		first, last, err := c.stream.Bounds(ctx)
-		if err != nil {
-			return err
-		}
-		if last < c.seq { // the stream has lost its end
-			if err := c.locate(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if before := first - min(first, 1); c.seq < before {
-			c.seq, c.imprint = before, imprint{}
-		}
-		if c.seq == last {
-			return nil
-		}
-		if err := c.readTo(ctx, last, accept); err != nil {
+		if end, err := c.readOn(ctx, accept, func() bool { return false }); end || err != nil {
 			return err
 		}
 	}
 }
 
-// readTo judges the messages up to a sequence.
-func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) error) error {
+// readOn judges the messages up to what is the end of the stream when it is called, and calls accept for each
+// accepted frame. It stops earlier, after a message, when enough returns true. end says that the cursor was at the
+// end already.
+func (c *cursor) readOn(ctx context.Context, accept func(f *Frame) error, enough func() bool) (end bool, err error) {
+	first, last, err := c.stream.Bounds(ctx)
+	if err != nil {
+		return false, err
+	}
+	if last < c.seq { // the stream has lost its end
+		return false, c.locate(ctx)
+	}
+	if before := first - min(first, 1); c.seq < before {
+		c.seq, c.imprint = before, imprint{}
+	}
+	if c.seq == last {
+		return true, nil
+	}
+	return false, c.readTo(ctx, last, accept, enough)
+}
+
+// readTo judges the messages up to a sequence, or until enough returns true.
+func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) error, enough func() bool) error {
 	for c.seq < last {
 		message, err := c.get(ctx, c.seq+1)
 		if errors.Is(err, errNoMessage) {
@@ -214,7 +255,7 @@ func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) 
 		if err == nil && v == accepted {
 			err = accept(&f)
 		}
-		if err != nil {
+		if err != nil || enough() {
 			return err
 		}
 	}

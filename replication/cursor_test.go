@@ -1,7 +1,9 @@
 package replication
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
@@ -223,5 +225,64 @@ func TestStreamBeginsWithRepeated(t *testing.T) {
 	s.addFrame(frameAfter(all[9].At, 2, "too late"))
 	if w := located(t, s, logOf(all...)); w.lacks() != nil {
 		t.Errorf("behind a record that came too late it lacks %v", w.lacks())
+	}
+}
+
+// readsOf counts the reads of a stream.
+type readsOf struct {
+	*memStream
+	reads int
+}
+
+func (s *readsOf) Get(ctx context.Context, seq uint64) ([]byte, error) {
+	s.reads++
+	return s.memStream.Get(ctx, seq)
+}
+
+func (s *readsOf) Stored(ctx context.Context, seq uint64) ([]byte, error) { return s.Get(ctx, seq) }
+
+// A node has applied a commit that the cluster does not have, so each further frame is a suspect. It reads each of them
+// a bounded number of times, however many there are: otherwise it would never reach the end of a stream that grows.
+func TestOtherWayIsReadOnce(t *testing.T) {
+	const common, others = 50, 500
+	all := stretch(common, others)
+	l := logOf(append(all[:common:common], frameAfter(all[common-1].At, 1, "applied, and in no other log"))...)
+	s := &readsOf{memStream: streamOf(all...)}
+	w := withLog(newTestWriter(s, l), l)
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := w.catchUp(t.Context(), func(f *Frame) error {
+		if f.At.LSN > common {
+			return fmt.Errorf("%v was accepted", f.At)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 2*others + 10*reviewMessages; s.reads > most || w.seq != s.last() {
+		t.Errorf("%d reads, at most %d are needed; it is after message %d, want %d", s.reads, most, w.seq, s.last())
+	}
+}
+
+// A suspect is examined again when the stream has lost what was judged before it.
+func TestSettledSuspectIsExaminedAfterALoss(t *testing.T) {
+	all := stretch(6, 6)
+	strange := chain(all[1].At, 9, 3)
+	l := logOf(all[:6:6]...)
+	s := streamOf(all[:6]...)
+	w := located(t, s, l)
+	s.addFrame(strange[1])
+	s.addFrame(strange[2])
+	if err := w.catchUp(t.Context(), l.accept); err != nil || w.seq != 8 || w.settled.at != w.at {
+		t.Fatalf("after message %d, settled at %v, %v", w.seq, w.settled.at, err)
+	}
+	s.lose(3)
+	for _, f := range all[5:] {
+		s.addFrame(f)
+	}
+	if err := w.catchUp(t.Context(), l.accept); err != nil || l.Last() != ends(all) {
+		t.Errorf("it is at %v, %v; want %v", l.Last(), err, ends(all))
 	}
 }

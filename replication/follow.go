@@ -13,6 +13,7 @@ import (
 const (
 	checkEvery  = 50 * time.Millisecond  // between two checks of the lease and of the other nodes
 	stuckAfter  = time.Second            // lag without progress after which the node reads the stream directly
+	directTime  = checkEvery             // how long it reads directly at a time; then its other duties are due
 	joinAfter   = 3 * time.Second        // lag without progress after which it asks for a checkpoint, if the stream has nothing for it
 	idleEvery   = time.Second            // between two calls of Idle
 	retryPause  = 500 * time.Millisecond // after a failure that can pass by itself
@@ -106,6 +107,7 @@ type tailSession struct {
 	levelled  time.Duration // when it was first level with the leader; 0: not yet
 	heir      bool          // the node has been an heir
 	leaseRead time.Duration // when it last read the lease
+	direct    bool          // it reads the stream directly, and is not at its end yet
 }
 
 // errMoved ends a session whose cursor was moved: the next session begins at the new place.
@@ -186,8 +188,8 @@ func (f *tailSession) judgeMessage(ctx context.Context, m message) error {
 }
 
 // check compares this node with the leader's beat. A standby that lags without progress reads the stream
-// directly; if the stream has nothing for it either, check returns errBehind, and the node asks for a
-// checkpoint.
+// directly, a little at each check, until it is at the end; if the stream has nothing for it either, check returns
+// errBehind, and the node asks for a checkpoint.
 func (f *tailSession) check(ctx context.Context) error {
 	f.publishStatus(RoleStandby)
 	if f.opts.Boot()-f.idled >= idleEvery {
@@ -202,26 +204,49 @@ func (f *tailSession) check(ctx context.Context) error {
 	}
 	// A commit that the stream has not confirmed is only on the leader's disk: no standby can have it.
 	if !ok || leader.published() <= f.writer.at.LSN {
-		f.progress = now
+		f.progress, f.direct = now, false
 		if ok {
 			f.level(now)
 		}
 		return nil
 	}
 	waited := now - f.progress
-	if waited < stuckAfter {
+	if waited < stuckAfter && !f.direct {
 		return nil
 	}
 	before := f.writer.at
-	err := f.writer.catchUp(ctx, f.accept)
+	end, err := f.readDirectly(ctx)
 	f.reached(f.writer.at)
-	if err == nil && f.writer.at == before && waited > joinAfter {
+	f.direct = !end
+	switch {
+	case err != nil:
+		return err
+	case f.writer.at == before && waited > joinAfter && (end || waited > joinLate):
 		return fmt.Errorf("%w: the leader has published %d, the stream ends at %v for this node", errBehind, leader.published(), before)
-	}
-	if err == nil && f.writer.at != before {
+	case f.writer.at != before && end:
 		return errMoved // the next session tails from here
 	}
-	return err
+	return nil
+}
+
+// joinLate is lag without progress after which the node asks for a checkpoint even if it could not read the stream to
+// its end: the log grows faster than it reads, and nothing of what it has read continues its own log.
+const joinLate = 10 * joinAfter
+
+// readDirectly reads the stream without the consumer, for directTime or one message longer, and reports whether it
+// has reached the end. The next check goes on. In between, the consumer's messages are judged: the first of the two
+// to have a message decides, so a follower whose direct reads are slower than the log grows gets ahead as fast as the
+// consumer delivers. It returns errMoved if the cursor was set back, because the consumer is beyond that place.
+func (f *tailSession) readDirectly(ctx context.Context) (end bool, err error) {
+	begun, from := f.opts.Boot(), f.writer.seq
+	enough := func() bool { return f.opts.Boot()-begun >= directTime }
+	for !end && err == nil && !enough() {
+		end, err = f.writer.readOn(ctx, f.accept, enough)
+	}
+	if err == nil && f.writer.seq < from {
+		err = errMoved
+	}
+	return end, err
 }
 
 // heirWait bounds how long a level node waits to become an heir before it reports ready: during an election the

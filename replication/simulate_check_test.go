@@ -110,6 +110,17 @@ func (c *checker) joinsAnew(n *simNode, cause error) {
 	}
 }
 
+// attendedMax is how long a follower may be away from its loop. It covers a place that is located anew with slow reads,
+// and requests without an answer, but not the reading of a stream to an end that moves away.
+const attendedMax = 30 * time.Second
+
+// attended is called with the time for which a follower did nothing but check.
+func (c *checker) attended(n *simNode, away time.Duration) {
+	if away > attendedMax {
+		c.fail("duties", "%s was away from its loop for %s", n.name, away)
+	}
+}
+
 // taken is called with each change of the holder of the lease.
 func (c *checker) taken(n *simNode, v leaseValue, from leaseState, reason string) {
 	// A stream that is deleted and made anew looks like one that never had a message. (The product keeps the

@@ -43,9 +43,11 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 	if err := n.node.writer.locate(ctx); err != nil {
 		return "", err
 	}
-	if err := n.node.writer.catchUp(ctx, n.node.accept); err != nil {
+	_, end, err := n.node.writer.stream.Bounds(ctx)
+	if err != nil {
 		return "", err
 	}
+	n.node.end = end
 	n.next = n.node.writer.seq + 1
 	f := n.node.newTailSession(nil, func(string) {})
 	for {
@@ -55,7 +57,10 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 		}
 		n.watch()
 		n.hear()
-		if err := f.check(ctx); err != nil {
+		begun, paused := n.world.now, n.paused
+		err := f.check(ctx)
+		n.world.check.attended(n, n.world.now-begun-(n.paused-paused))
+		if err != nil {
 			return "", err
 		}
 		if n.reason = f.claimReason(); n.reason != "" && f.claim(ctx) {
@@ -68,7 +73,7 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 // connected.
 func (n *simNode) deliver(ctx context.Context, f *tailSession) error {
 	s := n.world.stream
-	for n.linked && !s.gone {
+	for n.linked && !s.gone && n.world.now >= n.silentUntil {
 		n.next = max(n.next, s.before+1)
 		if n.next > s.last() || s.messages[n.next-s.before-1].stored > n.world.now-n.lag {
 			return nil

@@ -27,6 +27,9 @@ type simNode struct {
 	linked      bool // connected to the servers
 	muted       bool // its connection is broken and neither side notices
 	lag         time.Duration
+	slow        time.Duration // how long each read of a message takes, beside the consumer
+	silentUntil time.Duration // until then its consumer delivers nothing
+	paused      time.Duration // how long its processes were suspended in all
 	watchDelay  time.Duration
 	pausedUntil time.Duration
 	wasPaused   bool // was paused since the last commit
@@ -43,6 +46,7 @@ type simNode struct {
 	leading      bool
 	launches     bool // it may launch, if it trusts its lease
 	operations   int
+	reads        int // number of messages that it has read beside the consumer, which takes time if slow is set
 	installed
 }
 
@@ -134,7 +138,16 @@ func (n *simNode) pause(d time.Duration) {
 	if n.alive {
 		n.world.saw("pause", uint64(n.index))
 		n.pausedUntil, n.wasPaused = n.world.now+d, true
+		n.paused += d
 	}
+}
+
+// slowDown makes each read beside the consumer take a time, mostly longer than the node's checks are apart. The
+// consumer is silent for a few seconds, so that the node begins to read directly, and works again then.
+func (n *simNode) slowDown(each, during time.Duration) {
+	n.world.saw("reads slowly", uint64(n.index))
+	n.slow, n.silentUntil = each, n.world.now+n.world.between(time.Second, 4*time.Second)
+	n.world.after(during, func() { n.slow = 0 })
 }
 
 // beat publishes this node's state to the others.

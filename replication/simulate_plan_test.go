@@ -47,7 +47,8 @@ type plan struct {
 	lag, election        time.Duration
 	loss, trim, bucket   time.Duration
 	deletion             time.Duration
-	roll                 float64 // a process is of another release than the one before it
+	slow                 time.Duration // about the time between two nodes whose reads become slow
+	roll                 float64       // a process is of another release than the one before it
 }
 
 func newPlan(seed uint64) plan {
@@ -87,6 +88,7 @@ func newPlan(seed uint64) plan {
 		p.crash = 4*time.Second + time.Duration(r.Int64N(int64(8*time.Second)))
 	}
 	p.roll = some(0.8)
+	p.slow = every(15 * time.Second)
 	return p
 }
 
@@ -114,6 +116,9 @@ func (p plan) begin(w *world) {
 		n := any()
 		n.lag = w.between(10*time.Millisecond, 4*time.Second)
 		w.after(w.between(time.Second, 10*time.Second), func() { n.lag = 0 })
+	})
+	w.often(p.slow, func() {
+		any().slowDown(w.between(100*time.Millisecond, 300*time.Millisecond), w.between(10*time.Second, 90*time.Second))
 	})
 	w.often(p.election, func() { w.elect() })
 	w.often(p.trim, func() { w.stream.trim(20 + w.rng.IntN(400)) })
@@ -214,7 +219,7 @@ func (w *world) heal() {
 		if n.pausedUntil > w.now {
 			n.pausedUntil = w.now
 		}
-		n.lag, n.linked, n.muted = 0, true, false
+		n.lag, n.slow, n.linked, n.muted = 0, 0, true, false
 		w.after(time.Second, n.start)
 	}
 }

@@ -159,3 +159,24 @@ func TestReplacedWithinTheGrace(t *testing.T) {
 		})
 	}
 }
+
+// Each direct read of a standby takes longer than its checks are apart, and the log grows faster than that. Its
+// consumer, which was silent for a while, works again: the standby is level soon, and attends to its other duties
+// meanwhile.
+func TestSlowReadsDoNotHoldAStandby(t *testing.T) {
+	tell(t, []int{2, 3}, func(s *story) {
+		s.plan.commitEvery = 20 * time.Millisecond
+		leader, others := s.led()
+		slow, reads := others[0], others[0].reads
+		slow.slowDown(200*time.Millisecond, time.Hour)
+		slow.silentUntil = s.now + 4*time.Second
+		s.live(4 * time.Second)
+		if slow.reads-reads < 3 {
+			t.Errorf("seed %d: it has read %d messages directly", s.plan.seed, slow.reads-reads)
+		}
+		s.live(2500 * time.Millisecond)
+		if behind := leader.local.applied.LSN - slow.local.applied.LSN; behind > 20 {
+			t.Errorf("seed %d: it is %d commits behind: %s", s.plan.seed, behind, s.describe())
+		}
+	})
+}

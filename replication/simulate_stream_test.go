@@ -116,6 +116,10 @@ func (s streamOfNode) Get(ctx context.Context, seq uint64) (message []byte, err 
 		message = s.messages[seq-s.before-1].data
 		return nil
 	}
+	s.node.reads++
+	if s.node.slow > 0 {
+		s.sleep(s.node.slow)
+	}
 	if s.node.linked && !s.chance(0.05) {
 		err = serve()
 	} else {

@@ -94,7 +94,7 @@ var house = map[string][]string{
 	// The one package with a NATS server in it.
 	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
 		"github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
-	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
+	"bus/bustest": {module + "/bench/ports", "github.com/nats-io/nats-server/v2"},
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
@@ -102,7 +102,7 @@ var house = map[string][]string{
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/server", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
-	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
+	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", module + "/bench/ports", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},
 	"bench/measure": {"golang.org/x/sys"},
 	// What the tests of several packages share.
@@ -113,7 +113,8 @@ var house = map[string][]string{
 	// The crash checks share no code with the product: they may not even import the client.
 	"bench/crash":        {module + "/bench/history", module + "/bench/kit", module + "/bench/kit", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 	"bench/history":      {"github.com/nats-io/nats.go"},
-	"bench/kit":          {},
+	"bench/kit":          {module + "/bench/ports"},
+	"bench/ports":        {},
 	"deploy/release":     {},
 	"bench/failover":     {module + "/bench/history", module + "/bench/kit", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 	"bench/failover/lan": {"golang.org/x/sys"},

@@ -116,7 +116,18 @@ func (n *nodeProcess) line(prefix string) string {
 }
 
 // stop suspends the process, and start resumes it.
-func (n *nodeProcess) stop()  { n.signal(syscall.SIGSTOP) }
+// stop returns when the process stands still. A signal alone may take effect later, and a NATS server could acknowledge
+// a commit that the test makes after it.
+func (n *nodeProcess) stop() {
+	n.t.Helper()
+	n.signal(syscall.SIGSTOP)
+	testkit.Until(n.t, "the process stands still", func() bool {
+		status := syscall.WaitStatus(0)
+		_, err := syscall.Wait4(n.cmd.Process.Pid, &status, syscall.WUNTRACED|syscall.WNOHANG, nil)
+		return err == nil && status.Stopped()
+	})
+}
+
 func (n *nodeProcess) start() { n.signal(syscall.SIGCONT) }
 
 func (n *nodeProcess) signal(s syscall.Signal) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -45,18 +46,20 @@ func run(args []string, out, progress io.Writer) int {
 		h := crash(ctx, opts, dir, progress)
 		findings := history.CheckAll(h)
 		failed = history.Report(out, h, findings)
-		return failed, tidy(dir, opts, h, history.ViolationsOf(findings), progress)
+		return failed, tidy(dir, opts, h, findings, progress)
 	})
 }
 
 // tidy removes the directory of a run. After a violation, or with --keep, it keeps the directory and writes the
 // histories into it. What is kept is enough to look for the cause without repeating the run.
-func tidy(dir string, opts options, h *history.History, violations []history.Violation, progress io.Writer) error {
+func tidy(dir string, opts options, h *history.History, findings []history.Finding, progress io.Writer) error {
+	violations := history.ViolationsOf(findings)
 	if len(violations) == 0 && !opts.keep {
 		return os.RemoveAll(dir)
 	}
-	fmt.Fprintf(progress, "kept in %s: the data, the server's log (stderr.log), whole histories (histories.txt)\n", dir)
-	return history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations)
+	fmt.Fprintf(progress, "kept in %s: the data, the server's log (stderr.log), what the checks found (findings.txt), histories of jobs with a fault (histories.txt)\n", dir)
+	return errors.Join(history.WriteFindings(filepath.Join(dir, "findings.txt"), h, findings),
+		history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations))
 }
 
 // crash makes the run and returns its history, which includes the error that ended the run early, if there is one. It

@@ -32,7 +32,7 @@ func run(args []string, out, progress io.Writer) int {
 		h := failover(ctx, opts, dir, progress)
 		findings := history.CheckAll(h)
 		failed, err = tell(out, progress, opts, h, findings)
-		return failed, errors.Join(err, tidy(dir, opts, h, history.ViolationsOf(findings), progress))
+		return failed, errors.Join(err, tidy(dir, opts, h, findings, progress))
 	})
 	if status != 0 {
 		fmt.Fprintf(progress, "repeat with: %s\n", opts.command())
@@ -56,13 +56,15 @@ func tell(out, progress io.Writer, opts options, h *history.History, findings []
 }
 
 // tidy removes the directory of a run, or writes into it what a look at the fault needs.
-func tidy(dir string, opts options, h *history.History, violations []history.Violation, progress io.Writer) error {
+func tidy(dir string, opts options, h *history.History, findings []history.Finding, progress io.Writer) error {
+	violations := history.ViolationsOf(findings)
 	if len(violations) == 0 && !opts.keep {
 		removeDisks(dir)
 		return os.RemoveAll(dir)
 	}
-	fmt.Fprintf(progress, "kept in %s: the data and the log (*.log) of each process, whole histories (histories.txt), what arrived (deliveries.tsv)\n", dir)
-	return errors.Join(history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations),
+	fmt.Fprintf(progress, "kept in %s: the data and the log (*.log) of each process, what the checks found (findings.txt), histories of jobs with a fault (histories.txt), what arrived (deliveries.tsv)\n", dir)
+	return errors.Join(history.WriteFindings(filepath.Join(dir, "findings.txt"), h, findings),
+		history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations),
 		history.WriteDeliveries(filepath.Join(dir, "deliveries.tsv"), h))
 }
 

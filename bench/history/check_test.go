@@ -2,6 +2,8 @@ package history
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -149,5 +151,19 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// TestWriteFindings: a kept directory says which check failed, also if no job has a part in it.
+func TestWriteFindings(t *testing.T) {
+	s := cleanStory()
+	s.forgetDeliveries("shot")
+	path := filepath.Join(t.TempDir(), "findings.txt")
+	if err := WriteFindings(path, s.History(), CheckAll(s.History())); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "VIOLATION  one-shots: job shot") {
+		t.Errorf("%v:\n%s", err, text)
 	}
 }

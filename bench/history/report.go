@@ -199,6 +199,17 @@ func WriteDeliveries(path string, h *History) error {
 	return errors.Join(out.Flush(), file.Close())
 }
 
+// WriteFindings writes what the checks found into a file, as Report prints it, so that a kept directory says which check
+// failed even if no job has a part in it.
+func WriteFindings(path string, h *History, findings []Finding) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	Report(file, h, findings)
+	return file.Close()
+}
+
 // WriteHistories writes the whole history of each job with a violation.
 func WriteHistories(path string, h *History, violations []Violation) error {
 	file, err := os.Create(path)

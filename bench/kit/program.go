@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"github.com/carillon-io/carillon/bench/ports"
 )
 
 // Binary returns the absolute path of the program that the flag --binary names. It returns an error if there is no such
@@ -74,13 +75,12 @@ func interruptible() (ctx context.Context, stop func()) {
 	return ctx, stop
 }
 
-// FreeAddress returns a loopback address, host:port, on which no program listens at the moment. Another program may
-// take it before it is used; on a machine for tests that is rare enough.
+// FreeAddress returns a loopback address, host:port, on which no program listens at the moment, and which the system
+// gives to none that asks for any port.
 func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addrs, err := ports.Free(1)
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return addrs[0], nil
 }

@@ -8,8 +8,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/ports"
 )
 
 // process is a server that runs beside this program.
@@ -114,10 +117,13 @@ func (p *process) await(ctx context.Context, name string, try func() error) erro
 
 // freePort returns a port of loopback that nobody listens on.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addrs, err := ports.Free(1)
 	if err != nil {
 		return 0, err
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	_, port, err := net.SplitHostPort(addrs[0])
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
 }

@@ -4,17 +4,16 @@ package bustest
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-io/carillon/bench/ports"
 )
 
 // Run starts a NATS server on a free port of this machine with a configuration file; %s in it is a directory of its
@@ -75,35 +74,13 @@ func OpenAll[B interface {
 	return buses
 }
 
-// The ports of FreeAddrs: those below the ones from which systems choose when a program asks for any port, so that no other
-// test gets one of them by chance.
-const (
-	portMin = 10_000
-	portMax = 32_000
-)
-
-// given has the ports that FreeAddrs has returned.
-var given sync.Map
-
 // FreeAddrs returns n addresses of this machine on which no program listened a moment ago. No address is returned twice. It is safe
 // for concurrent use.
 func FreeAddrs(t *testing.T, n int) []string {
 	t.Helper()
-	var addrs []string
-	for range 100 * n {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(portMin+rand.IntN(portMax-portMin)))
-		if _, twice := given.LoadOrStore(addr, true); twice {
-			continue
-		}
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			continue // it is in use
-		}
-		_ = l.Close()
-		if addrs = append(addrs, addr); len(addrs) == n {
-			return addrs
-		}
+	addrs, err := ports.Free(n)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("%d of %d free ports were found", len(addrs), n)
-	return nil
+	return addrs
 }
