@@ -1,6 +1,7 @@
 package job
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,10 +29,13 @@ func layersOf(text string) []layer {
 	return all
 }
 
-// decoded returns the layer with each escape replaced by what it stands for.
+// decoded returns the layer with each escape replaced by what it stands for; the layer itself if it has none.
 func (l layer) decoded() layer {
-	var text []byte
-	var d layer
+	if !strings.ContainsAny(l.text, escapeMarks) {
+		return l
+	}
+	text := make([]byte, 0, len(l.text))
+	d := layer{from: make([]int, 0, len(l.text)), to: make([]int, 0, len(l.text))}
 	for i := 0; i < len(l.text); {
 		length, plain := 1, l.text[i:i+1]
 		if e := escapeAt(l.text, i); e.length > 0 {
@@ -65,7 +69,7 @@ type letter struct {
 // letters returns the letters and digits of a layer. All else is left out: a target may put spaces, line breaks,
 // hyphens or quotes in the midst of a value.
 func (l layer) letters(how reading) []letter {
-	var all []letter
+	all := make([]letter, 0, len(l.text))
 	word, end := 0, 0
 	for i := 0; i < len(l.text); {
 		char, size := rune(l.text[i]), 1

@@ -16,6 +16,10 @@ const (
 	wordLettersMinURL = 2
 )
 
+// partBytesMax bounds the parts that are compared as a whole, in bytes. A longer one with fewer letters than sharedLetters
+// consists of other characters, and is found as it is only.
+const partBytesMax = 96
+
 // material is a text of which no text of a target may show a part.
 type material struct {
 	text    string
@@ -93,7 +97,7 @@ func (s *sharing) findLayer(l layer, wordMin int) {
 		s.findGrams(in)
 		s.findWords(in, wordMin)
 		for _, part := range strings.FieldsFunc(l.text, isBetweenParts) { // such as a-b-c, of short words
-			if len(part) < 4*sharedLetters*utf8.UTFMax {
+			if len(part) < partBytesMax {
 				s.findWhole(textOf(layersOf(part)[0].letters(how)), wordMin)
 			}
 		}
@@ -157,16 +161,23 @@ func (s *sharing) findWhole(word string, wordMin int) {
 	delete(s.words, word)
 }
 
-// stretches returns what was found, each extended to whole words of the text.
+// stretches returns what was found, each extended to whole words of the text. It finds the ends of all words once,
+// because much may be found within one long word.
 func (s *sharing) stretches() []stretch {
-	for i := range s.found {
-		one := &s.found[i]
-		for one.from > 0 && isOfWord(s.text[one.from-1]) {
-			one.from--
+	begin, end := make([]int, len(s.text)+1), make([]int, len(s.text)+1)
+	for i := range len(s.text) {
+		if begin[i+1] = i + 1; isOfWord(s.text[i]) {
+			begin[i+1] = begin[i]
 		}
-		for one.to < len(s.text) && isOfWord(s.text[one.to]) {
-			one.to++
+	}
+	end[len(s.text)] = len(s.text)
+	for i := len(s.text) - 1; i >= 0; i-- {
+		if end[i] = i; isOfWord(s.text[i]) {
+			end[i] = end[i+1]
 		}
+	}
+	for i, one := range s.found {
+		s.found[i].from, s.found[i].to = begin[one.from], end[one.to]
 	}
 	return s.found
 }

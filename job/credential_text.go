@@ -35,7 +35,14 @@ func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 func (c *Credentials) add(value string) {
 	if len(value) >= credentialBytesMin && !slices.Contains(c.values, value) {
 		c.values = append(c.values, value)
-		c.parts = append(c.parts, material{value, wordLettersMin})
+		c.addMaterial(material{value, wordLettersMin})
+	}
+}
+
+// addMaterial adds a text unless one is there already that contains it.
+func (c *Credentials) addMaterial(m material) {
+	if !slices.ContainsFunc(c.parts, func(other material) bool { return other.wordMin <= m.wordMin && strings.Contains(other.text, m.text) }) {
+		c.parts = append(c.parts, m)
 	}
 }
 
@@ -86,13 +93,13 @@ func (c *Credentials) addSecret(value string) {
 		c.addHeader(value)
 		return
 	}
+	_, rest, _ := strings.Cut(value, "://")
+	c.addMaterial(material{rest, wordLettersMinURL})
 	c.add(value)
 	c.addURL(value, nestedMax)
 	for _, text := range []string{u.Host, u.Hostname(), u.RequestURI(), u.EscapedPath(), u.Path} {
 		c.add(text)
 	}
-	_, rest, _ := strings.Cut(value, "://")
-	c.parts = append(c.parts, material{rest, wordLettersMinURL})
 }
 
 // addBasic adds user and password of HTTP basic authentication, together and the password alone.
