@@ -95,7 +95,7 @@ func TestNoCredentialOfAnAnswerThatStops(t *testing.T) {
 	for _, path := range []string{"/silent", "/closed"} {
 		del := deliveryTo(httpTarget(url+path), 0)
 		del.Headers = []job.Pair{{Key: "Authorization", Value: "Bearer planted-auth-0123456789"}}
-		if o := testkit.Receive(t, launch(d, del)); o.Error != "HTTP 401: no" {
+		if o := testkit.Receive(t, launch(d, del)); o.Error != "HTTP 401: no "+job.Mask {
 			t.Errorf("%s: %q", path, o.Error)
 		}
 	}

@@ -111,10 +111,11 @@ func failureText(d *job.Delivery, err error) string {
 	if isCut {
 		text = text[:failureReadMax]
 	}
-	if text = strings.ToValidUTF8(text, "�"); text == "" {
+	if text == "" {
 		return "failed without a reason"
 	}
-	return clipText(job.CredentialsOf(d.Headers, d.Target).MaskInCut(text, isCut), job.ErrorBytesMax)
+	text = job.CredentialsOf(d.Headers, d.Target).MaskInCut(text, isCut)
+	return clipText(strings.ToValidUTF8(text, "�"), job.ErrorBytesMax)
 }
 
 // clipText cuts a text to at most most bytes, and marks a text that was cut.

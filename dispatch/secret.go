@@ -112,6 +112,7 @@ func (s *httpSender) resolveKeys(p *parcel) error {
 	if err != nil {
 		return err
 	}
+	p.credentials.AddSecret(string(value)) // the target has the key as well, and may repeat it
 	if p.keys, err = webhook.ParseKeys(string(value)); err != nil {
 		return fmt.Errorf("secret %s: %w", p.Target.Sign, err)
 	}
@@ -169,6 +170,6 @@ func (p *parcel) masked(err error) error {
 	if isCut {
 		text = text[:failureReadMax]
 	}
-	f.Err = errors.New(p.credentials.MaskInCut(strings.ToValidUTF8(text, "�"), isCut))
+	f.Err = errors.New(strings.ToValidUTF8(p.credentials.MaskInCut(text, isCut), "�"))
 	return &f
 }

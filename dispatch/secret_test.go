@@ -270,3 +270,32 @@ func TestTransportsAreBounded(t *testing.T) {
 		t.Errorf("there are %d transports", len(s.own))
 	}
 }
+
+// TestPartsOfSecretsAreMasked: whatever of a secret a target says, and however it changed it, the outcome has a mask in
+// its place.
+func TestPartsOfSecretsAreMasked(t *testing.T) {
+	var body string
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, body)
+	})
+	v := new(vault)
+	v.set("default/url", url+"/pin/4829?PLANTEDQUERY")
+	v.set("default/auth", "Bearer p\xe4ssw\xf6rd-planted-01")
+	v.set("default/key", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	d := start(t, Options{AllowPrivateTargets: true, Secret: v.read}, "")
+	for said, want := range map[string]string{
+		"no PLANTEDQUERY":                         "no ********",
+		"no hook 4829 (error)":                    "no hook ******** (error)",
+		"invalid token pässwörd-planted-0":        "invalid token ********",
+		"invalid token p\xe4ssw\xf6rd-plan\n ted": "invalid token ********",
+		"want whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2":   "want ********",
+	} {
+		body = said
+		del := secretDelivery()
+		del.Target.Sign = "default/key"
+		if o := testkit.Receive(t, launch(d, del)); strings.ReplaceAll(o.Error, "whsec_", "") != "HTTP 400: "+want {
+			t.Errorf("%q became %q; want %q", said, o.Error, want)
+		}
+	}
+}

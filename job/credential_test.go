@@ -89,7 +89,7 @@ func TestCredentialsInTexts(t *testing.T) {
 		t.Errorf("%s became %s", plain, got)
 	}
 	for _, cut := range []string{"no pl", "no planted-", "no Bearer plante", "no planted%2"} {
-		if got := c.MaskInCut(cut, true); got != "no " {
+		if got := c.MaskInCut(cut, true); got != "no " && got != "no "+Mask {
 			t.Errorf("%s, cut there, became %s", cut, got)
 		}
 	}

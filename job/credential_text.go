@@ -14,7 +14,10 @@ const credentialBytesMin = 4
 
 // Credentials are the values that the runs of a job carry and that no text about these runs may contain. The zero
 // value has none.
-type Credentials struct{ values []string }
+type Credentials struct {
+	values []string   // searched for as they are, and escaped
+	parts  []material // of which a text must not repeat a part either
+}
 
 // CredentialsOf returns the credentials in headers and in the URL of a target: as they are sent, and the parts that a
 // target may repeat alone, such as the token after the word Bearer.
@@ -32,6 +35,14 @@ func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 func (c *Credentials) add(value string) {
 	if len(value) >= credentialBytesMin && !slices.Contains(c.values, value) {
 		c.values = append(c.values, value)
+		c.addMaterial(material{value, wordLettersMin})
+	}
+}
+
+// addMaterial adds a text unless one is there already that contains it.
+func (c *Credentials) addMaterial(m material) {
+	if !slices.ContainsFunc(c.parts, func(other material) bool { return other.wordMin <= m.wordMin && strings.Contains(other.text, m.text) }) {
+		c.parts = append(c.parts, m)
 	}
 }
 
@@ -62,32 +73,32 @@ func (c *Credentials) addHeader(value string) {
 	}
 }
 
-// secretSegmentMin is the length of the shortest segment of the path of a secret URL that texts are searched for.
-const secretSegmentMin = 8
-
-// AddSecret adds the value of a secret, as it is sent, and the parts that a target may repeat alone. Of a URL these are
-// the host, the path with and without the query, the longer segments of the path, and the values of the query.
+// AddSecret adds the value of a secret, as it is sent, and all parts that a target may repeat alone. Those of a URL are
+// all that follows its scheme: host, port, segments of the path, parameters, their names, and what they contain. A value
+// of more than HeadersBytesMax is ignored, because no attempt uses it. Each line is a value of its own, such as one of
+// two keys of a signature.
 func (c *Credentials) AddSecret(value string) {
-	c.addHeader(value)
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" {
+	if len(value) > HeadersBytesMax {
 		return
 	}
+	for line := range strings.Lines(value) {
+		c.addSecret(strings.TrimRight(line, "\r\n"))
+	}
+}
+
+// addSecret adds a secret of one line.
+func (c *Credentials) addSecret(value string) {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" {
+		c.addHeader(value)
+		return
+	}
+	_, rest, _ := strings.Cut(value, "://")
+	c.addMaterial(material{rest, wordLettersMinURL})
+	c.add(value)
 	c.addURL(value, nestedMax)
-	c.add(u.Host)
-	c.add(u.Hostname())
-	for _, text := range []string{u.RequestURI(), u.EscapedPath(), u.Path} {
+	for _, text := range []string{u.Host, u.Hostname(), u.RequestURI(), u.EscapedPath(), u.Path} {
 		c.add(text)
-	}
-	for segment := range strings.SplitSeq(u.Path, "/") {
-		if len(segment) >= secretSegmentMin {
-			c.add(segment)
-		}
-	}
-	for _, list := range u.Query() {
-		for _, one := range list {
-			c.add(one)
-		}
 	}
 }
 
@@ -104,19 +115,26 @@ func (c *Credentials) addBasic(token string) {
 }
 
 // MaskIn returns a text with masks in place of these credentials, and of those of the URLs in it. Each character of a
-// credential may be in the text as it is, or escaped as in a URL, in JSON or in HTML. If a text repeats parts of
-// credentials so often that the search would take long, only a mask is left of it. A target decides what it answers,
-// and many repeat the request in an error; without this, such an answer would carry a credential into the history and
-// the dead letters.
+// credential may be in the text as it is, or escaped as in a URL, in JSON or in HTML. A part of a credential is masked
+// too, with the whole word: sharedLetters letters and digits in a row, in either case and whatever else stands between
+// them, and shorter parts that are whole words. Words of commonWords alone are shown.
+//
+// If a text repeats parts of credentials so often that the search would take long, only a mask is left of it. A target
+// decides what it answers, and many repeat the request in an error; without this, such an answer would carry a
+// credential into the history and the dead letters. Whatever a target, a handler or a worker says goes through here.
 func (c Credentials) MaskIn(text string) string { return c.MaskInCut(text, false) }
 
-// MaskInCut is MaskIn for a text that may be cut: the result then does not end with a part of a credential either. A
-// credential of which a bound cut off the end is not found as a whole, and most of it would be shown.
+// MaskInCut is MaskIn for a text that may be cut: the result then does not end with a part of a credential either. The
+// text need not be UTF-8.
 func (c Credentials) MaskInCut(text string, isCut bool) string {
 	if len(c.values) == 0 || text == "" {
 		return MaskText(text)
 	}
-	var found []stretch
+	shared := newSharing(text)
+	for _, part := range c.parts {
+		shared.find(part)
+	}
+	found := shared.stretches()
 	in := newEcho(text)
 	for _, value := range c.values {
 		found = in.find(value, isCut, found)

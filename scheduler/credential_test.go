@@ -198,4 +198,8 @@ func TestReportsAreMasked(t *testing.T) {
 	if err := e.maskReport(p); err != nil || len(p.Error) != job.ErrorBytesMax || strings.Contains(p.Error, "u:p@") || strings.Contains(p.Error, "SEK") {
 		t.Errorf("%d bytes: %q, %v", len(p.Error), p.Error, err)
 	}
+	p = &core.Report{Run: job.RunID{Job: v.ID}, Error: "refused SEKRET-\n on", Result: "done without SEKRET-tw"}
+	if err := e.maskReport(p); err != nil || p.Error != "refused "+job.Mask || p.Result != "done without "+job.Mask {
+		t.Errorf("parts: %q and %q, %v", p.Error, p.Result, err)
+	}
 }

@@ -68,7 +68,7 @@ func (e *Engine) credentialsOf(d *job.Definition) job.Credentials {
 	if e.opts.Secret == nil || !d.HasSecrets() {
 		return known
 	}
-	refs := []job.SecretRef{d.Target.URLSecret}
+	refs := []job.SecretRef{d.Target.URLSecret, d.Target.Sign}
 	for _, h := range d.SecretHeaders {
 		refs = append(refs, job.SecretRef(h.Value))
 	}
