@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -52,16 +53,40 @@ func (c *console) fail(err error) int {
 // refuse reports bad usage and names the help of the command, and returns the exit status. Command is nil if the parser
 // found none.
 func (c *console) refuse(command *kong.Context, err error) int {
-	c.notef("carillon: %s\n", explain(err))
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
 		command = parse.Context
 	}
+	verbs := ""
+	if strings.HasPrefix(err.Error(), "expected ") { // and nothing came; a misspelt command is an unexpected argument
+		verbs = verbsOf(command)
+	}
+	if verbs != "" {
+		err = usagef("want one of these commands")
+	}
+	c.notef("carillon: %s\n", explain(err))
 	help := "carillon"
 	if command != nil && command.Selected() != nil {
 		help = command.Selected().FullPath()
 	}
+	if verbs != "" {
+		c.notef("\n%s\n", verbs)
+	}
 	c.notef("Run '%s --help' for the flags and examples.\n", help)
 	return exitUsage
+}
+
+// verbsOf returns a line for each command of the group that the command line ends with, or "" if it ends with no group.
+func verbsOf(command *kong.Context) string {
+	if command == nil || command.Selected() == nil {
+		return ""
+	}
+	var verbs strings.Builder
+	for _, verb := range command.Selected().Children {
+		if !verb.Hidden {
+			fmt.Fprintf(&verbs, "  %-10s %s\n", verb.Name, verb.Help)
+		}
+	}
+	return verbs.String()
 }
 
 // errReported is the error of a command that has reported its reasons itself. It keeps the exit status without a

@@ -175,6 +175,9 @@ func (e *endpoint) connectNATS(opts client.Options) (*nats.Conn, error) {
 		}
 	}
 	if err != nil {
+		if other := e.otherProtocol(); e.nats == nil && other != nil {
+			return nil, other
+		}
 		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURLs(server), err)
 	}
 	return nc, nil
@@ -196,6 +199,9 @@ func (e *endpoint) connectHTTP(opts client.Options) (r *remote, err error) {
 	}
 	c, err := client.Connect(e.Server, opts)
 	if err != nil {
+		if other := e.otherProtocol(); other != nil {
+			return nil, other
+		}
 		return nil, err
 	}
 	return &remote{Client: c}, nil

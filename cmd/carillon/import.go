@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/crontab"
@@ -79,6 +81,9 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	_, err := put(ctx, jobs, report.result)
 	if err == nil {
 		err = readErr
+	}
+	if err == nil && c.Crontab != "" && report.accepted+report.refused == 0 {
+		err = fmt.Errorf("no line with a job in %s; want lines such as '0 8 * * * command'", strings.Join(files, ", "))
 	}
 	return report.close(err)
 }

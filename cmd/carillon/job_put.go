@@ -216,11 +216,20 @@ func oneOrSeveral(schedules []string) (one string, several []string) {
 	return "", schedules
 }
 
+// jsonFault says why a text is not valid JSON, and where.
+func jsonFault(text jsontext.Value) string {
+	again := text.Clone()
+	err := again.Compact()
+	return strings.TrimPrefix(oneLine(fmt.Sprint(err)), "jsontext: ")
+}
+
 // readPayload returns the payload of --payload: as JSON if it is valid JSON, else as bytes. JSON is recognised by its
 // content, so that a payload of a number or a quoted text becomes JSON as well; text that must stay bytes and is valid
-// JSON needs the API.
+// JSON needs the API. Text on the command line that begins like an object or an array is meant as JSON: if it is not
+// valid, it is refused, because a shell has probably taken its quotes.
 func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
 	content := []byte(text)
+	isArgument := !strings.HasPrefix(text, "@") && text != "-"
 	if file, found := strings.CutPrefix(text, "@"); found || text == "-" {
 		if text == "-" {
 			file = "-"
@@ -235,6 +244,8 @@ func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
 	// value is without the spaces around it, as the API keeps it.
 	case value.IsValid():
 		return value, nil, nil
+	case isArgument && len(value) > 0 && (value[0] == '{' || value[0] == '['):
+		return nil, nil, usagef("--payload begins like JSON and is not valid: %s; want JSON in single quotes, such as --payload '{\"n\":1}', or --payload @FILE for text that is no JSON", jsonFault(value))
 	default:
 		return nil, content, nil
 	}

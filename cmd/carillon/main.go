@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -67,6 +68,7 @@ const description = `Durable job scheduler: cron, intervals and one-shots to NAT
   carillon job put hello --schedule '@every 10s' --target nats:hello --payload '{"n":1}'
   carillon job list                               list the jobs, and when each runs next
   carillon import --crontab /etc/crontab          import a crontab
+  carillon --version                              which build it is (-v, or version)
 `
 
 // main is run with the arguments and the streams of the process.
@@ -81,9 +83,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if err != nil {
 		return con.fail(fmt.Errorf("build the command line: %w", err))
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
+	args = asCommand(args)
 	if args[0] != "__complete" { // it has a line that is being typed, and runs nothing of it
 		if err := refuseSecretsInArgs(allFlags(parser.Model.Node), args); err != nil {
 			return con.refuse(nil, err)
@@ -110,6 +110,21 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return con.fail(err)
 	}
 	return exitDone
+}
+
+// asCommand returns the command line for what people type by habit: nothing and help stand for --help, --version and -v
+// for the command version.
+func asCommand(args []string) []string {
+	if len(args) == 0 {
+		return []string{"--help"}
+	}
+	switch args[0] {
+	case "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case "--version", "-v":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
 }
 
 // exitError ends the program with a status. The command has reported the reason. It carries a status that is no
