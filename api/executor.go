@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
@@ -55,13 +57,14 @@ type carrier interface {
 
 // newExecutor returns an executor with bounds and counters. The options must be complete and valid.
 func newExecutor(engine Engine, opts Options, c carrier) *Executor {
+	places := placesOf(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	x := &Executor{
 		opts: opts, engine: engine, carrier: c, stats: make(map[string]*verbStats),
 		single: newGate(min(opts.RequestsMax, runningMax), opts.RequestsMax, singleBytesMax),
 		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax),
 		rooms:  newRooms(&opts),
 
-		processors: newProcessors(placesOf(runtime.NumCPU(), runtime.GOMAXPROCS(0))),
+		processors: newProcessors(places, piecesRate*rate.Limit(places), piecesBurst),
 		pacer:      newPacer(),
 	}
 	for i := range verbs {

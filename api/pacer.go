@@ -11,12 +11,12 @@ import (
 // is refused, so what it is told at once sets the rate of its flood.
 const (
 	// At most so many are sent a second, after a first burst. That of a request with a large body counts as several, one for
-	// each refusalBytes, because a flood costs by its bytes as well: 32 MiB a second.
-	refusalsRate, refusalsBurst = 2000, 1000
+	// each refusalBytes, because a flood costs by its bytes as well: 8 MiB a second.
+	refusalsRate, refusalsBurst = 500, 500
 	refusalBytes                = 16 << 10
 	// So many wait to be sent, and while half of them wait, further requests of the tenant are refused unread. What does
 	// not fit is dropped without a reply, as NATS itself drops what a receiver is too slow for.
-	refusalsWaiting = 8192
+	refusalsWaiting = 4096
 	// pacesMax bounds the tenants that are told apart.
 	pacesMax = 1024
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +21,7 @@ const piece = 100 * time.Microsecond
 // the first tenant has all of the time.
 func TestProcessorsAreSharedByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProcessors(1)
+		p := newProcessors(1, 1e9, 1e9)
 		var mu sync.Mutex
 		spent := map[string]time.Duration{}
 		spentBy := func(party string, more time.Duration) time.Duration {
@@ -69,7 +70,7 @@ func TestProcessorsAreSharedByTime(t *testing.T) {
 // TestProcessorsForget has requests give up while they wait: the place goes to the next one that still wants it.
 func TestProcessorsForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProcessors(1)
+		p := newProcessors(1, 1e9, 1e9)
 		first := partyTurns{p, "loud"}
 		if err := first.Take(t.Context()); err != nil {
 			t.Fatal(err)
@@ -98,7 +99,7 @@ func TestProcessorsForget(t *testing.T) {
 // TestSearchTakesTurns searches schedules with a place that is taken: a usual search never waits for it, and a costly
 // one ends with its request. A place that was given is given back.
 func TestSearchTakesTurns(t *testing.T) {
-	p := newProcessors(1)
+	p := newProcessors(1, 1e9, 1e9)
 	if err := (partyTurns{p, "other"}).Take(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -135,4 +136,43 @@ func TestAProcessorStaysFree(t *testing.T) {
 			t.Errorf("%d places with %d processors and GOMAXPROCS %d; want %d", got, c.processors, c.maxprocs, c.want)
 		}
 	}
+}
+
+// TestSearchesRest: whatever waits, the pieces of a second are bounded, and what is left over of a quiet time is a burst.
+func TestSearchesRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const burst = 50
+		p := newProcessors(1, piecesRate, burst)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var pieces atomic.Int64
+		for range 100 {
+			go func() {
+				for turns := (partyTurns{p, "loud"}); turns.Take(ctx) == nil; turns.Give() {
+					time.Sleep(piece / 4) // so that a place that never rests makes 40,000
+					pieces.Add(1)
+				}
+			}()
+		}
+		<-ctx.Done()
+		time.Sleep(2 * piecesRest)
+		synctest.Wait()
+		if got := pieces.Load(); got > burst+piecesRate+1 || got < piecesRate*9/10 {
+			t.Errorf("%d pieces in a second; want at most %d, and nearly as many", got, burst+piecesRate)
+		}
+		if p.free != 1 || p.waiting.Len() != 0 || p.rests {
+			t.Errorf("%d places are free at the end, %d wait, rest: %t", p.free, p.waiting.Len(), p.rests)
+		}
+		time.Sleep(time.Second)
+		began := time.Now()
+		for range burst / 2 {
+			if err := (partyTurns{p, "quick"}).Take(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			partyTurns{p, "quick"}.Give()
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("half of a burst waited for %s, a second after the flood", took)
+		}
+	})
 }

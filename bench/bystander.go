@@ -18,6 +18,7 @@ const bystanderPatience = 5 * time.Second
 type phase struct {
 	from, to  time.Time
 	puts, got samples
+	floor     samples // delays of a thread of the bench that only sleeps
 }
 
 // late returns the lateness of the jobs that were due in the phase.
@@ -55,7 +56,8 @@ func newBystander(address string) (*bystander, error) {
 
 // act goes on until over is closed.
 func (b *bystander) act(ctx context.Context, name string, over <-chan struct{}) (*phase, error) {
-	p := &phase{from: time.Now()}
+	p, floor := &phase{from: time.Now()}, startFloor()
+	defer func() { p.floor = floor() }()
 	for i := 0; ctx.Err() == nil && !isClosed(over); i++ {
 		j := farJob(fmt.Sprintf("%s-%d", name, i), i)
 		body := fmt.Sprintf(`{"name":%q,"schedule":%q,"target":{"kind":"nats","subject":%q},"payload":%s}`, j.Name, j.Schedule, j.Target.Subject, j.Payload)

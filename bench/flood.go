@@ -19,6 +19,7 @@ import (
 // rights, and each of the tenants its account on the embedded NATS server.
 type floodCmd struct {
 	Mix         string `help:"What the noise is: ${enum}; all measures one after the other, each on a server of its own." enum:"random,unknown,large,costly,readers,all" default:"random"`
+	Control     bool   `help:"Send the noise to a second server on this machine, so that the other tenant meets the machine's part of the flood alone."`
 	Open        bool   `help:"Measure a server without rights, on which the tenants share an account."`
 	Requests    int    `help:"Requests of noise." default:"200000"`
 	Connections int    `help:"Connections over which the noise comes." default:"8"`
@@ -60,8 +61,12 @@ const noisyTenant = "noisy"
 // floodMost is how long a flood may take longer than it should, until its last replies are there.
 const floodMost = 15 * time.Second
 
-// floodBound is how many times longer the p99 of the other tenant may become by a flood.
-const floodBound = 2
+// floodBound is how many times longer the p99 of the other tenant may become by a flood, and floodMemoryBound how many bytes
+// of memory the flood may add.
+const (
+	floodBound       = 2
+	floodMemoryBound = 128 << 20
+)
 
 func (c *floodCmd) measure(s *stand) (results []*result) {
 	mixes := []string{c.Mix}
@@ -92,15 +97,20 @@ func (c *floodCmd) measureMix(s *stand, mix string) *result {
 	if mix == "random" {
 		r.Name = "flood"
 	}
+	if one.Control {
+		r.Name += "_control"
+		r.Setting += "; the noise goes to a second server"
+	}
 	if err := one.run(s, r); err != nil {
 		r.breaks("%v", err)
 	}
 	return s.show(r)
 }
 
-// start starts the server, with rights unless it is to be open, and returns the tokens of both tenants.
-func (c *floodCmd) start(s *stand) (*server, tokens, error) {
-	dir := s.dir + "/flood-" + c.Mix
+// start starts a server, with rights unless it is to be open, and returns the tokens of both tenants. The name tells it from
+// other servers of the run.
+func (c *floodCmd) start(s *stand, name string) (*server, tokens, error) {
+	dir := s.dir + "/flood-" + c.Mix + name
 	if c.Open {
 		srv, err := startServer(s.binary, dir)
 		return srv, nil, err
@@ -114,11 +124,18 @@ func (c *floodCmd) start(s *stand) (*server, tokens, error) {
 }
 
 func (c *floodCmd) run(s *stand, r *result) error {
-	srv, keys, err := c.start(s)
+	srv, keys, err := c.start(s, "")
 	if err != nil {
 		return err
 	}
 	defer srv.clear()
+	flooded, floodedKeys := srv, keys
+	if c.Control {
+		if flooded, floodedKeys, err = c.start(s, "-control"); err != nil {
+			return err
+		}
+		defer flooded.clear()
+	}
 	recv, err := s.startReceiver(keys.of(otherTenant, srv.ready.NATS), fireSubject+".*")
 	if err != nil {
 		return err
@@ -145,7 +162,7 @@ func (c *floodCmd) run(s *stand, r *result) error {
 	r.add("server_cpu_quiet_percent", "server CPU before the flood, of one core", m.percent(m.serverS), "%")
 	before, _ := srv.memory()
 	most := watchMemory(srv)
-	flood, err := c.flood(s, srv, keys.of(noisyTenant, srv.ready.NATS), b, r)
+	flood, err := c.flood(s, srv, floodedKeys.of(noisyTenant, flooded.ready.NATS), b, r)
 	memory := most()
 	if err != nil {
 		return err
@@ -159,6 +176,7 @@ func (c *floodCmd) run(s *stand, r *result) error {
 	tellBroken(srv, r)
 	r.add("memory_before_mib", "memory before the flood", before/(1<<20), "MiB")
 	r.add("memory_most_mib", "most memory in the flood", memory/(1<<20), "MiB")
+	r.add("memory_more_mib", fmt.Sprintf("that is (bound: %d)", floodMemoryBound>>20), (memory-before)/(1<<20), "MiB more")
 	return srv.stop()
 }
 
@@ -246,6 +264,7 @@ func (c *floodCmd) flood(s *stand, srv *server, address string, b *bystander, r 
 		return nil, fmt.Errorf("the noise said %q", text)
 	}
 	r.count("noise_sent", "requests of noise", sent)
+	r.add("noise_answered_rate", "replies to the noise a second", float64(answered)/p.to.Sub(p.from).Seconds(), "/s")
 	r.count("noise_answered", "requests of noise with a reply", answered)
 	r.count("noise_limited", "of them refused as too many", limited)
 	r.count("noise_losses", "connections that the noise lost", losses)
@@ -262,6 +281,7 @@ func (c *floodCmd) tell(r *result, quiet, flood *phase, receipts []receipt) {
 	}{
 		{"put", "put", quiet.puts, flood.puts}, {"get", "get", quiet.got, flood.got},
 		{"lateness", "lateness", quiet.late(receipts), flood.late(receipts)},
+		{"floor", "delay of a thread that only sleeps", quiet.floor, flood.floor},
 	} {
 		slices.Sort(one.quiet)
 		slices.Sort(one.flood)
@@ -274,7 +294,7 @@ func (c *floodCmd) tell(r *result, quiet, flood *phase, receipts []receipt) {
 			r.add(one.key+"_quiet_"+rank.key+"_ms", one.label+" "+rank.key+", quiet", millis(was), "ms")
 			r.add(one.key+"_flood_"+rank.key+"_ms", one.label+" "+rank.key+", in the flood", millis(is), "ms")
 			label := "that is"
-			if rank.key == "p99" {
+			if rank.key == "p99" && one.key != "floor" {
 				label = fmt.Sprintf("that is (bound: %d)", floodBound)
 			}
 			if was > 0 {

@@ -26,11 +26,19 @@ const (
 	// senderMin is what a client must have sent between two looks to be disconnected for it.
 	senderMin = 256 << 10
 
-	// Between two looks is the first time, or the second while clients send or are sent more than pendingBusy between two
-	// looks; and more if a look takes more than a fiftieth of it, up to the third.
-	pendingEvery, pendingSoon, pendingEveryMax = 50 * time.Millisecond, 10 * time.Millisecond, 250 * time.Millisecond
-	pendingBusy                                = 1 << 20
-	pendingShare                               = 50
+	// sentRate and sentBurst bound what the clients of a tenant send, in bytes a second, after a first burst: the server reads
+	// them on the processors of all tenants. Registrations of so many bytes would be 160,000 jobs a second. The burst is what
+	// all bulk registrations under way may have.
+	sentRate, sentBurst = 64 << 20, 64 << 20
+
+	// Between two looks is the first time without clients of tenants, and the second with them, or the third while they send
+	// or are sent more than pendingBusy between two looks; and more if a look takes more than a fiftieth of it, up to the last.
+	// While much passes, a look takes long because it waits for the locks of the clients: then it may take half of the time,
+	// or there would be fewest looks when most passes. A hundred readers are sent 50 MiB in ten milliseconds.
+	pendingIdle, pendingEvery, pendingSoon = 50 * time.Millisecond, 10 * time.Millisecond, 2 * time.Millisecond
+	pendingEveryMax                        = 250 * time.Millisecond
+	pendingBusy                            = 256 << 10
+	pendingShare, pendingShareBusy         = 50, 2
 	// writeMax bounds a write to a client. For so long the server keeps what waits for a client that it has disconnected.
 	writeMax = 2 * time.Second
 )
@@ -39,6 +47,12 @@ const (
 type pendingWatch struct {
 	bus  *Bus
 	past map[uint64]passed // what had passed to and from each client at the last look
+	at   time.Time         // of the last look
+	debt map[string]int64  // bytes that each tenant has sent beyond its rate; none below 1
+}
+
+func newPendingWatch(b *Bus) *pendingWatch {
+	return &pendingWatch{bus: b, at: time.Now(), debt: make(map[string]int64)}
 }
 
 // passed are the bytes that a client had sent, and that were sent or kept for it.
@@ -50,8 +64,8 @@ func (b *Bus) WatchPending(ctx context.Context) {
 	if !b.HasAccounts() {
 		return
 	}
-	w := &pendingWatch{bus: b}
-	timer := time.NewTimer(pendingEvery)
+	w := newPendingWatch(b)
+	timer := time.NewTimer(pendingIdle)
 	defer timer.Stop()
 	for {
 		select {
@@ -60,12 +74,18 @@ func (b *Bus) WatchPending(ctx context.Context) {
 		case <-timer.C:
 		}
 		began := time.Now()
-		every := pendingEvery
-		if w.look() {
-			every = pendingSoon
-		}
-		timer.Reset(min(max(every, pendingShare*time.Since(began)), pendingEveryMax))
+		rest := w.look(began)
+		timer.Reset(restAfter(rest, time.Since(began)))
 	}
+}
+
+// restAfter returns how long after a look the next one is, when the look asks for a rest and took some time.
+func restAfter(rest, took time.Duration) time.Duration {
+	share := time.Duration(pendingShare)
+	if rest == pendingSoon {
+		share = pendingShareBusy
+	}
+	return min(max(rest, share*took), pendingEveryMax)
 }
 
 // guestPending is a client of a tenant at a look.
@@ -76,13 +96,12 @@ type guestPending struct {
 	sent    int64 // bytes that it sent since the last look
 }
 
-// look disconnects the clients that are the cause of too much. It reports whether so much passes that it should soon look
-// again.
-func (w *pendingWatch) look() (isBusy bool) {
+// look disconnects the clients that are the cause of too much. It returns when it should look again.
+func (w *pendingWatch) look(now time.Time) (again time.Duration) {
 	connz, err := w.bus.embedded.Connz(&server.ConnzOptions{Username: true, Limit: max(1, w.bus.opts.ConnectionsMax)})
 	if err != nil {
 		w.bus.opts.Logger.Warn("what the embedded NATS server holds is not known", slog.Any("error", err))
-		return false
+		return pendingEvery
 	}
 	past, moved := make(map[uint64]passed, len(connz.Conns)), int64(0)
 	var guests []guestPending
@@ -103,10 +122,17 @@ func (w *pendingWatch) look() (isBusy bool) {
 	}
 	w.past = past
 	w.boundUnread(guests)
+	w.boundSent(guests, now)
 	for _, name := range full {
 		w.boundRequests(guests, w.bus.accountConns.tenantsOf(name))
 	}
-	return moved > pendingBusy
+	switch {
+	case moved > pendingBusy:
+		return pendingSoon
+	case len(guests) > 0:
+		return pendingEvery
+	}
+	return pendingIdle
 }
 
 // boundUnread disconnects those clients for whom most waits, if too much waits for all of them.
@@ -132,6 +158,32 @@ func (w *pendingWatch) boundUnread(guests []guestPending) {
 		n += w.expelSenders(guests, tenant) // or what they send would fill the next readers while the server still keeps this
 		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they do not read what is sent to them",
 			slog.String(job.LogTenant, tenant), slog.Int("clients", n), slog.Int("bytes", sum))
+	}
+}
+
+// boundSent disconnects the clients of each tenant that sends more than it may. Clients without a tenant are those of cluster
+// admins, who have no bound.
+func (w *pendingWatch) boundSent(guests []guestPending, now time.Time) {
+	paid := int64(now.Sub(w.at).Seconds() * sentRate)
+	w.at = now
+	for tenant, owes := range w.debt {
+		if w.debt[tenant] = owes - paid; owes <= paid {
+			delete(w.debt, tenant)
+		}
+	}
+	for _, g := range guests {
+		if g.tenant != "" && g.sent > 0 {
+			w.debt[g.tenant] += g.sent
+		}
+	}
+	for tenant, owes := range w.debt {
+		if owes <= sentBurst {
+			continue
+		}
+		if n := w.expelSenders(guests, tenant); n > 0 {
+			w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because their tenant sends more than it may",
+				slog.String(job.LogTenant, tenant), slog.Int("clients", n), slog.Int64("bytes_beyond", owes), slog.Int64("bytes_per_second_max", sentRate))
+		}
 	}
 }
 

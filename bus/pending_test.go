@@ -91,11 +91,11 @@ func TestUnreadIsBounded(t *testing.T) {
 	for range 8 {
 		neverReads(t, b, "a", "unread")
 	}
-	w := &pendingWatch{bus: b}
-	w.look()
+	w := newPendingWatch(b)
+	w.look(time.Now())
 	body := make([]byte, senderMin/2) // so the publisher is not the cause
 	for sum := 0; sum <= guestsPendingMax; sum, _ = unread(t, b, "a") {
-		w.look()
+		w.look(time.Now())
 		if err := publisher.Publish("unread", body); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestUnreadIsBounded(t *testing.T) {
 	if strings.Contains(said.String(), "disconnected") {
 		t.Fatalf("clients were disconnected below the bound: %s", said)
 	}
-	w.look()
+	w.look(time.Now())
 	if sum, clients := unread(t, b, "a"); sum > guestsPendingMax/2 || clients == 9 || clients == 0 {
 		t.Errorf("%d bytes wait for %d clients; want at most %d, for some of 9", sum, clients, guestsPendingMax/2)
 	}
@@ -134,14 +134,14 @@ func TestSourcesOfTheUnreadAreDisconnected(t *testing.T) {
 	for range 8 {
 		neverReads(t, b, "a", "unread")
 	}
-	w := &pendingWatch{bus: b}
-	w.look()
+	w := newPendingWatch(b)
+	w.look(time.Now())
 	for sum := 0; sum <= guestsPendingMax; sum, _ = unread(t, b, "a") {
 		if err := errors.Join(publisher.Publish("unread", make([]byte, senderMin)), publisher.Flush()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !w.look() {
+	if w.look(time.Now()) != pendingSoon {
 		t.Error("the next look is late, though much passes")
 	}
 	if err := publisher.Flush(); err == nil {
@@ -149,6 +149,62 @@ func TestSourcesOfTheUnreadAreDisconnected(t *testing.T) {
 	}
 	if err := errors.Join(small.Flush(), other.Flush()); err != nil {
 		t.Errorf("a client that sends nothing was disconnected: %v", err)
+	}
+}
+
+// TestSentIsBounded: a tenant may send a burst at once and the rate on average. Beyond it, those of its clients are
+// disconnected that send much, and no others.
+func TestSentIsBounded(t *testing.T) {
+	said := &testkit.Buffer{}
+	b := openTenants(t, said, "a", "b")
+	w := newPendingWatch(b)
+	one, two, quiet, other := asTenant(t, b, "a"), asTenant(t, b, "a"), asTenant(t, b, "a"), asTenant(t, b, "b")
+	now, body := w.at, make([]byte, 1<<20)
+	send := func(nc *nats.Conn, times int) {
+		t.Helper()
+		for range times {
+			if err := nc.Publish("nobody", body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(one, 40)
+	send(other, 60)
+	w.look(now)
+	now = now.Add(time.Second / 2) // which pays 32 MiB
+	send(one, 20)
+	send(two, 35)
+	w.look(now)
+	if err := errors.Join(one.Flush(), two.Flush()); err != nil {
+		t.Fatalf("clients that keep the rate were disconnected: %v", err)
+	}
+	send(one, 3)
+	w.look(now)
+	if one.Flush() == nil || !strings.Contains(said.String(), "sends more than it may") {
+		t.Errorf("a client beyond the rate goes on; the log says %s", said)
+	}
+	if err := errors.Join(two.Flush(), quiet.Flush(), other.Flush()); err != nil {
+		t.Errorf("a client that sends nothing now was disconnected: %v", err)
+	}
+	w.look(now.Add(2 * time.Second))
+	if len(w.debt) != 0 {
+		t.Errorf("tenants that send nothing owe %v", w.debt)
+	}
+}
+
+// TestLooksAreSoonWhileMuchPasses: a look that waits for busy clients does not put the next one off for long.
+func TestLooksAreSoonWhileMuchPasses(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct{ rest, took, want time.Duration }{
+		{pendingIdle, ms / 10, pendingIdle}, {pendingEvery, ms, 50 * ms}, {pendingEvery, time.Second, pendingEveryMax},
+		{pendingSoon, ms / 10, pendingSoon}, {pendingSoon, 5 * ms, 10 * ms}, {pendingSoon, time.Second, pendingEveryMax},
+	} {
+		if got := restAfter(c.rest, c.took); got != c.want {
+			t.Errorf("after a look of %s with the rest %s, the next one is after %s; want %s", c.took, c.rest, got, c.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -11,13 +12,18 @@ import (
 // requests, so a collection costs about the same whatever the amount of garbage. Therefore a server of medium size lets a
 // fixed amount accumulate (garbageBytes), a small one a multiple of its live bytes, and a large one a share of them.
 const (
-	// More costs memory, less costs collections.
-	garbageBytes = 192 << 20
-	// Below 48 MiB of live bytes the garbage is four times these; from 384 MiB on it is half of them. Both follow
+	// More costs memory, less costs collections. It is most of what the flood of a tenant adds to the memory of a server, which
+	// is to stay below 128 MiB.
+	garbageBytes = 96 << 20
+	// Below 24 MiB of live bytes the garbage is four times these; from 192 MiB on it is half of them. Both follow
 	// from garbageBytes.
 	gcPercentMost  = 400
 	gcPercentLeast = 50
 )
+
+// The runtime wants a percentage, and applies it to what each collection leaves. So the percentage is set after each
+// collection: when the live bytes of a server of 30 MiB grew by 100 MiB, the percentage of before would let 400 MiB of
+// garbage accumulate.
 
 // gcPercent returns how much garbage may accumulate before a collection, in percent of the live bytes.
 func gcPercent(live uint64) int {
@@ -39,10 +45,10 @@ const (
 )
 
 // memoryKeeper sets the pace of the garbage collector, and returns memory to the system soon after a load has ended:
-// the runtime alone keeps it for minutes. It is a value machine: check gets readings and returns what to do, so that
+// the runtime alone keeps it for minutes. It is a value machine: its methods get readings and return what to do, so that
 // tests need neither time nor memory. For one goroutine.
 type memoryKeeper struct {
-	// percent is what was set last; 0 before the first check.
+	// percent is what was set last; 0 before the first pace.
 	percent   int
 	allocated uint64 // at the last check
 	released  uint64 // value of allocated when memory was last returned to the system
@@ -62,29 +68,56 @@ func keepMemory(ctx context.Context) {
 	isPaced := isSet("GOGC")
 	ticker := time.NewTicker(memoryCheckEvery)
 	defer ticker.Stop()
-	for {
-		percent := k.percent
-		// The first check is made at once, so that the pace is right while the server loads its jobs.
-		isLoose := k.check(readMemory())
-		if k.percent != percent && !isPaced {
+	collected := collections(ctx)
+	for { // the first pace is set at once, so that it is right while the server loads its jobs
+		if k.pace(readMemory().live) && !isPaced {
 			debug.SetGCPercent(k.percent)
-		}
-		if isLoose {
-			debug.FreeOSMemory()
 		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-collected:
 		case <-ticker.C:
+			if k.check(readMemory()) {
+				debug.FreeOSMemory()
+			}
 		}
 	}
 }
 
-// check sets the pace, and reports whether memory should be returned to the system. It is called once in
+// collections returns a channel that receives soon after each collection until ctx ends. Of several before a receive it
+// receives once. After each collection an object is left for the next one to free.
+func collections(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{}, 1)
+	var arm func()
+	arm = func() {
+		if ctx.Err() != nil {
+			return
+		}
+		// Without a pointer in it, the object could share its memory with one that lives longer.
+		runtime.AddCleanup(new(struct{ _ *byte }), func(struct{}) {
+			select {
+			case done <- struct{}{}:
+			default:
+			}
+			arm()
+		}, struct{}{})
+	}
+	arm()
+	return done
+}
+
+// pace sets percent, and reports whether it is another one.
+func (k *memoryKeeper) pace(live uint64) (isNew bool) {
+	old := k.percent
+	k.percent = gcPercent(live)
+	return k.percent != old
+}
+
+// check reports whether memory should be returned to the system. It is called once in
 // memoryCheckEvery. Returning memory costs a whole collection, which is why only a quiet server does it, once for what
 // was allocated since the last time.
 func (k *memoryKeeper) check(m memory) (isLoose bool) {
-	k.percent = gcPercent(m.live)
 	if m.allocated-k.allocated > quietBytes {
 		k.quiet = 0
 	} else {

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"context"
+	"runtime"
+	"testing"
+)
 
 // TestMemoryIsGivenBackOnce loads a server, leaves it idle and loads it again.
 func TestMemoryIsGivenBackOnce(t *testing.T) {
@@ -43,9 +47,33 @@ func TestPaceOfCollections(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want int
-	}{{0, 400}, {10 << 20, 400}, {96 << 20, 200}, {192 << 20, 100}, {384 << 20, 50}, {4 << 30, 50}} {
+	}{{0, 400}, {10 << 20, 400}, {48 << 20, 200}, {96 << 20, 100}, {192 << 20, 50}, {4 << 30, 50}} {
 		if got := gcPercent(c.live); got != c.want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", c.live, got, c.want)
 		}
+	}
+}
+
+// TestPaceFollowsTheLiveBytes: the percentage that is right for a small server is replaced as soon as it is a larger one.
+func TestPaceFollowsTheLiveBytes(t *testing.T) {
+	var k memoryKeeper
+	for _, c := range []struct {
+		live uint64
+		want bool
+	}{{30 << 20, true}, {30 << 20, false}, {130 << 20, true}} {
+		if got := k.pace(c.live); got != c.want || uint64(k.percent)*c.live/100 > garbageBytes {
+			t.Errorf("with %d bytes alive: new %t, %d %%; want new %t, and at most %d bytes of garbage", c.live, got, k.percent, c.want, garbageBytes)
+		}
+	}
+}
+
+// TestEachCollectionIsNoticed: also those after the first one.
+func TestEachCollectionIsNoticed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	collected := collections(ctx)
+	for range 3 {
+		runtime.GC()
+		<-collected
 	}
 }
