@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/smallfile"
 )
 
@@ -68,15 +69,10 @@ func secureURL(text string) (*url.URL, bool) {
 	if err != nil || len(text) > urlBytesMax || u.Host == "" || u.User != nil || strings.Contains(text, "#") {
 		return nil, false
 	}
-	return u, u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
+	return u, u.Scheme == "https" || u.Scheme == "http" && job.IsThisMachine(u.Hostname())
 }
 
 const urlBytesMax = 2048
-
-// IsLoopback reports whether a host, without a port, is this machine. Names other than localhost are not looked up.
-func IsLoopback(host string) bool {
-	return host == "localhost" || host == "::1" || host == "127.0.0.1"
-}
 
 // groupsMax bounds the principals to which the groups of one person lead, so that their names fit into a message
 // between nodes.

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // ClusterListenDefault is the address on which the embedded server of a node listens for its peers, unless the options
@@ -41,8 +42,7 @@ func OnLoopback(addr string) bool {
 	if err != nil {
 		return false
 	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
+	return job.IsThisMachine(host)
 }
 
 // ValidateListen checks the form of an address to listen on: host:port with a port from 0 to 65535. An empty host stands

@@ -161,20 +161,25 @@ func TestOpenServerIsNoPeer(t *testing.T) {
 func TestPasswordsOfPeers(t *testing.T) {
 	t.Parallel()
 	const another, refuses, plain, open = "has another password of the cluster", "does not accept the password of this node", "does not speak TLS", "proves by TLS who it is, and this node does not"
+	const files, password, refused = "shows a certificate that does not come from a password, and this node has no --cluster-tls-*", "has the password of the cluster and no --cluster-tls-*, and this node has these", "does not accept the certificate of this node"
+	useFiles := func(o *Options) { o.ClusterPassword, o.ClusterTLS = "", peersOfFiles(t) }
 	for name, c := range map[string]struct {
 		change   func(*Options)
 		dial     string   // which of the two connect
 		ofA, ofB []string // what they say
 		arePeers bool
 	}{
-		"the same":               {func(*Options) {}, "ab", nil, nil, true},
-		"another":                {func(o *Options) { o.ClusterPassword = "bell" }, "ab", []string{another, refuses}, []string{another, refuses}, false},
-		"another, a connects":    {func(o *Options) { o.ClusterPassword = "bell" }, "a", []string{another}, []string{refuses}, false},
-		"another, b connects":    {func(o *Options) { o.ClusterPassword = "bell" }, "b", []string{refuses}, []string{another}, false},
-		"none, a connects":       {func(o *Options) { o.ClusterPassword = "" }, "a", []string{plain}, []string{open}, false},
-		"none, b connects":       {func(o *Options) { o.ClusterPassword = "" }, "b", []string{plain}, nil, false},
-		"another name, a and b":  {func(o *Options) { o.ClusterName = "staging" }, "ab", []string{another, refuses}, []string{another, refuses}, false},
-		"certificates of others": {func(o *Options) { o.ClusterPassword, o.ClusterTLS = "", peersOfFiles(t) }, "a", []string{"shows a certificate that does not come from a password"}, nil, false},
+		"the same":                  {func(*Options) {}, "ab", nil, nil, true},
+		"another":                   {func(o *Options) { o.ClusterPassword = "bell" }, "ab", []string{another, refuses}, []string{another, refuses}, false},
+		"another, a connects":       {func(o *Options) { o.ClusterPassword = "bell" }, "a", []string{another}, []string{refuses}, false},
+		"another, b connects":       {func(o *Options) { o.ClusterPassword = "bell" }, "b", []string{refuses}, []string{another}, false},
+		"none, a connects":          {func(o *Options) { o.ClusterPassword = "" }, "a", []string{plain}, []string{open}, false},
+		"none, b connects":          {func(o *Options) { o.ClusterPassword = "" }, "b", []string{plain}, nil, false},
+		"another name, a and b":     {func(o *Options) { o.ClusterName = "staging" }, "ab", []string{another, refuses}, []string{another, refuses}, false},
+		"certificates, a connects":  {useFiles, "a", []string{files}, []string{refused}, false},
+		"certificates, b connects":  {useFiles, "b", []string{refuses}, []string{password}, false},
+		"certificates and password": {func(o *Options) { o.ClusterTLS = peersOfFiles(t) }, "b", []string{refuses}, []string{password}, false},
+		"certificates of others":    {useFiles, "ab", []string{files}, []string{password}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -62,19 +62,45 @@ func (s *strangers) note(line string, v []any, now time.Time) (text string, leve
 	return text, slog.LevelWarn
 }
 
-// explain says why a peer was not let in, and what to do; "" if the line says enough. Certificates of files have errors
-// of their own, which name them.
+// explain says why a peer was not let in, and what to do; "" if the line says enough.
 func (s *strangers) explain(host, what string, v []any) string {
+	explainError := explainHandshake
 	switch {
-	case s.proof == proofNone && strings.Contains(what, authErrorOfRoutes):
+	case s.proof == proofCertificates:
+		explainError = explainCertificates
+		fallthrough
+	case s.proof == proofPassword:
+		if !strings.Contains(what, routeHandshakeError) {
+			return ""
+		}
+	case strings.Contains(what, authErrorOfRoutes):
 		return fmt.Sprintf("the peer at %s proves by TLS who it is, and this node does not, so neither lets the other in: "+
 			"start this node with what the others have, CARILLON_CLUSTER_PASSWORD or --cluster-tls-*", host)
-	case s.proof == proofPassword && strings.Contains(what, routeHandshakeError):
-		for _, arg := range v {
-			if err, ok := arg.(error); ok {
-				return explainHandshake(host, err)
-			}
+	default:
+		return ""
+	}
+	for _, arg := range v {
+		if err, ok := arg.(error); ok {
+			return explainError(host, err)
 		}
+	}
+	return ""
+}
+
+// explainCertificates says why a handshake by certificates of files has failed; "" if it may be the network, or if the
+// error says by itself what is wrong with a certificate of files.
+func explainCertificates(host string, err error) string {
+	const all = "give all nodes --cluster-tls-* with certificates of one authority, or none of them"
+	foreign, isForeign := errors.AsType[x509.UnknownAuthorityError](err)
+	_, isNoTLS := errors.AsType[tls.RecordHeaderError](err)
+	op, isOp := errors.AsType[*net.OpError](err)
+	switch {
+	case isNoTLS:
+		return fmt.Sprintf("the peer at %s does not speak TLS and is not let in, because this node has --cluster-tls-*; %s", host, all)
+	case isForeign && foreign.Cert != nil && certs.IsOfPassword(foreign.Cert):
+		return fmt.Sprintf("the peer at %s has the password of the cluster and no --cluster-tls-*, and this node has these, so neither lets the other in: %s", host, all)
+	case isOp && op.Op == "remote error":
+		return fmt.Sprintf("the peer at %s does not accept the certificate of this node: it has another --cluster-tls-ca, or the password of the cluster and no --cluster-tls-*; %s", host, all)
 	}
 	return ""
 }
@@ -93,10 +119,10 @@ func explainHandshake(host string, err error) string {
 	case isForeign && isInvalid && len(invalid.UnverifiedCertificates) > 0 && certs.IsOfPassword(invalid.UnverifiedCertificates[0]):
 		return fmt.Sprintf("the peer at %s has another password of the cluster, or another name of it, and is not let in: %s", host, same)
 	case isInvalid:
-		return fmt.Sprintf("the peer at %s shows a certificate that does not come from a password, and is not let in: "+
-			"give all nodes --cluster-tls-*, or none of them; if it is no node, somebody else has the address", host)
+		return fmt.Sprintf("the peer at %s shows a certificate that does not come from a password, and this node has no --cluster-tls-*, so neither lets the other in: "+
+			"give all nodes --cluster-tls-*, or none of them; if it is no node, another program has the address", host)
 	case isOp && op.Op == "remote error":
-		return fmt.Sprintf("the peer at %s does not accept the password of this node: it has another one, or --cluster-tls-*; %s", host, same)
+		return fmt.Sprintf("the peer at %s does not accept the password of this node: it has another one, or --cluster-tls-*; %s, and all of them --cluster-tls-* or none", host, same)
 	}
 	return ""
 }

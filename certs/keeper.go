@@ -22,7 +22,7 @@ const (
 
 // Options configure a Keeper.
 type Options struct {
-	Name   string // name of the listener in messages and metrics, such as "http"
+	Name   string // name of the listener in messages and metrics, such as "http": its flags are --http-tls-cert, -key and -ca
 	Files  Files  // Cert and Key must be set
 	Peers  bool   // the certificate is for peers: it must be from the authorities, and for both directions
 	Logger *slog.Logger
@@ -158,27 +158,35 @@ func (k *Keeper) logEndLocked() {
 func (k *Keeper) Warnings() []string {
 	warnings := k.endings(time.Now())
 	if problem := k.problem.Load(); problem != nil {
-		warnings = append(warnings, fmt.Sprintf("%s: the certificate files have changed and are not used: %v; those that were read before stay in use", k.opts.Name, *problem))
+		warnings = append(warnings, fmt.Sprintf("the files of --%s-tls-* have changed and are not used: %v; those that were read before stay in use", k.opts.Name, *problem))
 	}
 	return warnings
 }
 
-// endings names the files whose certificates end soon, or have ended.
+// endings names the flags of the files whose certificates end soon, or have ended.
 func (k *Keeper) endings(at time.Time) (found []string) {
 	now := k.now.Load()
 	for _, one := range []struct {
-		what, path string
-		ends       time.Time
-	}{{"the certificate", k.files.Cert, now.ends}, {"the last authority", k.files.CA, now.rootsEnd}} {
+		what, flag, path string
+		ends             time.Time
+	}{{"the certificate", "cert", k.files.Cert, now.ends}, {"the last authority", k.authoritiesFlag(), k.files.CA, now.rootsEnd}} {
 		switch left := one.ends.Sub(at); {
 		case one.ends.IsZero() || left > endSoon:
 		case left <= 0:
-			found = append(found, fmt.Sprintf("%s: %s in %s has ended on %s, so that connections fail; replace the file, a restart is not needed", k.opts.Name, one.what, one.path, day(one.ends)))
+			found = append(found, fmt.Sprintf("%s of --%s-tls-%s has ended on %s, so that connections fail; replace %s, a restart is not needed", one.what, k.opts.Name, one.flag, day(one.ends), one.path))
 		default:
-			found = append(found, fmt.Sprintf("%s: %s in %s ends on %s; replace the file before, a restart is not needed", k.opts.Name, one.what, one.path, day(one.ends)))
+			found = append(found, fmt.Sprintf("%s of --%s-tls-%s ends on %s; replace %s before, a restart is not needed", one.what, k.opts.Name, one.flag, day(one.ends), one.path))
 		}
 	}
 	return found
+}
+
+// authoritiesFlag returns the end of the name of the flag for the authorities.
+func (k *Keeper) authoritiesFlag() string {
+	if k.opts.Name == "http" {
+		return "client-ca"
+	}
+	return "ca"
 }
 
 // day returns an instant as messages have it.

@@ -159,7 +159,7 @@ func TestEnds(t *testing.T) {
 	soon := certstest.Node("a")
 	soon.Ends = time.Now().Add(10 * 24 * time.Hour)
 	k := open(t, soon)
-	if w := k.Warnings(); len(w) != 1 || !strings.Contains(w[0], "http: the certificate in "+k.files.Cert+" ends on "+soon.Ends.UTC().Format(time.DateOnly)) {
+	if w := k.Warnings(); len(w) != 1 || !strings.Contains(w[0], "the certificate of --http-tls-cert ends on "+soon.Ends.UTC().Format(time.DateOnly)+"; replace "+k.files.Cert) {
 		t.Errorf("warnings %q", w)
 	}
 	for range 3 {

@@ -5,9 +5,9 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // Rights says who reads a page, by its context. Its methods are safe for concurrent use.
@@ -94,7 +94,7 @@ func isPlain(req *http.Request) bool {
 	}
 	host, _, err := net.SplitHostPort(req.Host)
 	if err != nil {
-		host = strings.Trim(req.Host, "[]")
+		host = req.Host
 	}
-	return host != "localhost" && host != "127.0.0.1" && host != "::1"
+	return !job.IsThisMachine(host)
 }

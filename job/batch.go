@@ -149,13 +149,16 @@ func Changes(batch []byte, fn func(Change) error) error {
 func cutChange(b []byte) (c Change, rest []byte, err error) {
 	c.Op = Op(b[0])
 	if c.Op < OpPut || c.Op > OpDeleteRange {
-		return c, nil, fmt.Errorf("unknown operation %d", c.Op)
+		return c, nil, errUnknown(c.Op > OpDeleteRange, "unknown operation %d", c.Op)
 	}
 	if c.Key, rest, err = cutBytes(b[1:], keyBytesMax); err != nil {
 		return c, nil, fmt.Errorf("key: %w", err)
 	}
-	if len(c.Key) == 0 || c.Key[0] == 0 || Kind(c.Key[0]) >= kindEnd {
-		return c, nil, fmt.Errorf("key: unknown kind of row")
+	if len(c.Key) == 0 {
+		return c, nil, fmt.Errorf("key: it is empty")
+	}
+	if kind := Kind(c.Key[0]); kind == 0 || kind >= kindEnd {
+		return c, nil, errUnknown(kind != 0, "unknown kind of row %d", kind)
 	}
 	if c.Op == OpDelete {
 		return c, rest, nil
@@ -164,6 +167,16 @@ func cutChange(b []byte) (c Change, rest []byte, err error) {
 		return c, nil, fmt.Errorf("value: %w", err)
 	}
 	return c, rest, nil
+}
+
+// errUnknown returns an error about what this build does not know. It wraps [ErrNewerRows] if a newer release may: the
+// checksum of the record has been verified, so the byte is what a release wrote.
+func errUnknown(mayBeNewer bool, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if mayBeNewer {
+		return fmt.Errorf("%w: %w; run the release that wrote them, or a later one", ErrNewerRows, err)
+	}
+	return err
 }
 
 // cutBytes separates a length and that many bytes. The length is checked before it is used, and head has no spare

@@ -69,6 +69,16 @@ func CheckURL(u *url.URL, allowed Targets) error {
 	return nil
 }
 
+// IsThisMachine reports whether a host, without a port, is the machine of the process: an address of loopback, or the name
+// localhost in any case and with or without a final dot. Other names are not looked up.
+func IsThisMachine(host string) bool {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
 // portOf returns the port of an http or https URL, 0 if it has one that no server can have.
 func portOf(u *url.URL) uint16 {
 	switch text := u.Port(); {

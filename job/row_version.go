@@ -25,16 +25,19 @@ const RowsVersionOfClaims = rowVersion6
 var ErrNewerRows = errors.New("job: rows of a newer release")
 
 // CheckRows returns an error that wraps [ErrNewerRows] if an encoded batch puts a row of a version that this build
-// cannot read. It leaves malformed batches to [Changes]. It is called before anything of the batch is applied,
+// cannot read, or has a kind of row or an operation that it does not know. It leaves malformed batches to [Changes]. It is called before anything of the batch is applied,
 // because a store with half a commit could not be used by either release.
 func CheckRows(batch []byte) error {
 	newest := byte(0)
-	_ = Changes(batch, func(c Change) error {
+	err := Changes(batch, func(c Change) error {
 		if c.Op == OpPut && len(c.Value) > 0 {
 			newest = max(newest, c.Value[0])
 		}
 		return nil
 	})
+	if errors.Is(err, ErrNewerRows) {
+		return err
+	}
 	return CheckRowsVersion(uint64(newest))
 }
 

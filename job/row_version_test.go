@@ -44,6 +44,20 @@ func TestRowsVersion(t *testing.T) {
 			t.Errorf("a newer row of kind %d: %v, want ErrNewerRows", kind, err)
 		}
 	}
+	for name, change := range map[string][]byte{"kind of row": {byte(OpPut), 2, byte(kindEnd), 'k', 1, 1}, "operation": {byte(OpDeleteRange) + 1}} {
+		var b Batch
+		b.PutMeta("epoch", 3)
+		newer := append(b.Bytes(), change...)
+		if err := CheckRows(newer); !errors.Is(err, ErrNewerRows) {
+			t.Errorf("a newer %s: %v, want ErrNewerRows", name, err)
+		}
+	}
+	for name, change := range map[string][]byte{"kind of row": {byte(OpPut), 2, 0, 'k', 1, 1}, "operation": {0}} {
+		broken := append([]byte{batchVersion}, change...)
+		if err := errors.Join(CheckRows(broken), Changes(broken, func(Change) error { return nil })); err == nil || errors.Is(err, ErrNewerRows) {
+			t.Errorf("the %s 0: %v, want an error about a damaged batch from Changes", name, err)
+		}
+	}
 	if err := CheckRows([]byte("no batch")); err != nil {
 		t.Errorf("bytes that are no batch: %v, want that to be left to Changes", err)
 	}

@@ -3,7 +3,7 @@
 // wait for ever for the other end of a pipe.
 //
 // The files are read when an option is applied, so that a bad one is an error of the connection at once, and again for
-// each attempt to connect, so that they can be replaced.
+// each attempt to connect, so that they can be replaced. Files with a secret pass [smallfile.CheckSecret].
 package natsfile
 
 import (
@@ -30,7 +30,7 @@ const bytesMax = 1 << 20
 func Creds(path string) nats.Option {
 	path = expand(path)
 	user := func() (string, error) {
-		text, err := smallfile.Read(path, bytesMax)
+		text, err := smallfile.ReadSecret(path, bytesMax)
 		if err != nil {
 			return "", err
 		}
@@ -100,7 +100,7 @@ func sign(path string, nonce []byte) ([]byte, error) {
 
 // readKey reads the seed of a key. The caller wipes the result.
 func readKey(path string) (nkeys.KeyPair, error) {
-	text, err := smallfile.Read(path, bytesMax)
+	text, err := smallfile.ReadSecret(path, bytesMax)
 	if err != nil {
 		return nil, err
 	}

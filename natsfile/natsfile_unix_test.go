@@ -36,6 +36,22 @@ func TestNoFileWaits(t *testing.T) {
 	}
 }
 
+// TestSecretsOfOthersAreRefused: the rule for all files with a secret holds for credentials and nkeys.
+func TestSecretsOfOthersAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("SU"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, option := range map[string]nats.Option{"creds": Creds(path), "nkey": NKey(path)} {
+		if err := Check(option); err == nil || !strings.Contains(err.Error(), path+": other users of this machine may read or change it (mode 0644)") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestCredentialsAreReadAgain: a connection shows what the files have when it connects, signed by the key of then.
 func TestCredentialsAreReadAgain(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/carillon-io/carillon/access"
+	"github.com/carillon-io/carillon/job"
 )
 
 // discoveryPath is where an issuer describes itself (OpenID Connect Discovery 1.0).
@@ -67,5 +67,5 @@ func (i *Issuer) discover(ctx context.Context) (*addresses, error) {
 // isSecure reports whether a URL is one of https, or of this machine.
 func isSecure(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && access.IsLoopback(u.Hostname()))
+	return err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && job.IsThisMachine(u.Hostname()))
 }

@@ -83,14 +83,14 @@ var house = map[string][]string{
 	// Who may do what, and the one package that reads the file of rights.
 	"access": {module + "/apierr", module + "/job", module + "/smallfile", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
 	// Issuers of identities; a small one for tests.
-	"oidc":          {module + "/access", module + "/smallfile", "github.com/go-json-experiment/json"},
+	"oidc":          {module + "/access", module + "/job", module + "/smallfile", "github.com/go-json-experiment/json"},
 	"oidc/oidctest": {},
 	// Sealed cookies.
 	"session": {},
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
-	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
+	"dashboard": {module + "/client", module + "/histogram", module + "/job", module + "/scheduler"},
 	// The one package with a NATS server in it.
 	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
 		"github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -46,8 +47,12 @@ type cachedFile struct {
 	value []byte
 }
 
-// Open returns the directory of secrets at path, which must exist. It refuses one that every user of the machine may
-// write to, because a file there would become a secret. Tenants and files may come later.
+// checkedMax bounds the files that Open checks.
+const checkedMax = 10_000
+
+// Open returns the directory of secrets at path, which must exist. It refuses one in which other users of the machine may
+// put a file, and one with a file that they may read or change (see [smallfile.CheckSecret]), so that a wrong mode is found
+// at the start and not at a launch. Tenants and files may come later; Read checks them too.
 func Open(path string) (*Dir, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -55,10 +60,41 @@ func Open(path string) (*Dir, error) {
 		return nil, fmt.Errorf("secrets: %w", err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("secrets: %s is no directory; want one with a directory for each tenant", path)
-	case info.Mode().Perm()&0o002 != 0:
+	case info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0:
 		return nil, fmt.Errorf("secrets: every user of this machine may write to %s (mode %04o); want at most 0755, best 0700", path, info.Mode().Perm())
 	}
+	if err := checkAll(path); err != nil {
+		return nil, fmt.Errorf("secrets: %w", err)
+	}
 	return &Dir{path: path, now: time.Now, cached: make(map[job.SecretRef]cachedFile)}, nil
+}
+
+// checkAll checks the files that references can name now. What cannot be read is left to the attempt that needs it.
+func checkAll(path string) error {
+	checked := 0
+	tenants, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		files, _ := os.ReadDir(filepath.Join(path, tenant.Name())) // what is no directory has no files
+		for _, file := range files {
+			ref := job.SecretRef(tenant.Name() + "/" + file.Name())
+			if _, _, ok := ref.Cut(); !ok || checked == checkedMax {
+				continue
+			}
+			checked++
+			at := filepath.Join(path, tenant.Name(), file.Name())
+			about, err := os.Stat(at)
+			if err != nil || !about.Mode().IsRegular() {
+				continue
+			}
+			if err := smallfile.CheckSecret(at, about); err != nil {
+				return fmt.Errorf("%s: %w", at, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Read returns the value of a secret: the bytes of its file without one line end at their end. It reads the file only
@@ -82,6 +118,9 @@ func reasonOf(err error) error {
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
+	}
+	if e, ok := errors.AsType[*smallfile.PlaceError](err); ok {
+		return fmt.Errorf("other users of its machine may replace it: a directory on the way to it %w", e.Err)
 	}
 	return err
 }
@@ -111,16 +150,16 @@ func (d *Dir) read(ref job.SecretRef, tenant, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return d.load(ref, file)
+	return d.load(ref, filepath.Join(d.path, tenant, name), file)
 }
 
-// load reads an open file and keeps its value.
-func (d *Dir) load(ref job.SecretRef, file *os.File) ([]byte, error) {
+// load reads a file that was opened by a path, and keeps its value.
+func (d *Dir) load(ref job.SecretRef, path string, file *os.File) ([]byte, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	value, err := smallfile.ReadOpen(file, job.SecretBytesMax)
+	value, err := smallfile.ReadOpen(file, job.SecretBytesMax, func(about fs.FileInfo) error { return smallfile.CheckSecret(path, about) })
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package secrets
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,6 +87,24 @@ func TestReadRefuses(t *testing.T) {
 		}
 		if _, _, ok := ref.Cut(); ok && err != nil && !strings.Contains(err.Error(), string(ref)) {
 			t.Errorf("the error does not name %s: %v", ref, err)
+		}
+	}
+}
+
+// TestReadRefusesWhatOthersMayChange: a file that other users may read or replace is no secret. The error does not say where
+// the directory is.
+func TestReadRefusesWhatOthersMayChange(t *testing.T) {
+	for want, modes := range map[string]struct{ dir, file os.FileMode }{
+		"": {0o755, 0o440}, "may read or change it (mode 0644)": {0o700, 0o644}, "is open to them (mode 0777)": {0o777, 0o600},
+	} {
+		d, path := newDir(t, "billing")
+		write(t, filepath.Join(path, "billing", "hook"), "planted")
+		if err := errors.Join(os.Chmod(filepath.Join(path, "billing", "hook"), modes.file), os.Chmod(filepath.Join(path, "billing"), modes.dir)); err != nil {
+			t.Fatal(err)
+		}
+		value, err := d.Read("billing/hook")
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), path)) {
+			t.Errorf("%q, %v; want %q", value, err, want)
 		}
 	}
 }
@@ -199,7 +218,17 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.Chmod(shared, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{file: "no directory", shared: "may write", filepath.Join(dir, "missing"): "no such file"} {
+	known := filepath.Join(dir, "known")
+	if err := os.MkdirAll(filepath.Join(known, "billing"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(known, "billing", "hook"), "x")
+	if err := os.Chmod(filepath.Join(known, "billing", "hook"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		file: "no directory", shared: "may write", filepath.Join(dir, "missing"): "no such file", known: "billing/hook: other users of this machine may read",
+	} {
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/certs"
+	"github.com/carillon-io/carillon/job"
 )
 
 // A listener that other machines reach must have what protects it: rights and TLS for clients, a password or mutual TLS
@@ -172,7 +173,7 @@ func (s *Server) furtherWarnings() (warnings []string) {
 // supposed it to be, whatever the machine resolves the name to.
 func (o *Options) pinLocalhost() {
 	for _, addr := range []*string{&o.Listen, &o.HTTPListen, &o.ClusterListen, &o.ProfileListen} {
-		if host, port, err := net.SplitHostPort(*addr); err == nil && host == "localhost" {
+		if host, port, err := net.SplitHostPort(*addr); err == nil && job.IsThisMachine(host) && net.ParseIP(host) == nil {
 			*addr = net.JoinHostPort("127.0.0.1", port)
 		}
 	}

@@ -69,8 +69,8 @@ var refusals = map[string]string{
 
 // Addresses that only this machine reaches, and others. A name is one of the others, whatever it resolves to.
 var (
-	loopbackHosts = []string{"127.0.0.1", "127.8.8.8", "[::1]", "[::ffff:127.0.0.1]", "localhost"}
-	beyondHosts   = []string{"0.0.0.0", "", "[::]", "10.0.0.1", "[fe80::1%eth0]", "[2001:db8::1]", "jobs.example.com", "localhost.", "ip6-localhost"}
+	loopbackHosts = []string{"127.0.0.1", "127.8.8.8", "[::1]", "[::ffff:127.0.0.1]", "localhost", "localhost.", "LocalHost"}
+	beyondHosts   = []string{"0.0.0.0", "", "[::]", "10.0.0.1", "[fe80::1%eth0]", "[2001:db8::1]", "jobs.example.com", "ip6-localhost"}
 )
 
 // cell is a line of the table.
@@ -194,7 +194,7 @@ func TestBadListen(t *testing.T) {
 
 // TestLocalhostIsLoopback: the name is replaced by the address, so that no resolver decides where the server listens.
 func TestLocalhostIsLoopback(t *testing.T) {
-	o := Options{Listen: "localhost:4222", HTTPListen: "localhost:0", ProfileListen: "localhost:6060", ClusterListen: "[::1]:6222"}
+	o := Options{Listen: "localhost:4222", HTTPListen: "localhost:0", ProfileListen: "LocalHost.:6060", ClusterListen: "[::1]:6222"}
 	o.pinLocalhost()
 	if o.Listen != "127.0.0.1:4222" || o.HTTPListen != "127.0.0.1:0" || o.ProfileListen != "127.0.0.1:6060" || o.ClusterListen != "[::1]:6222" {
 		t.Errorf("%+v", o)

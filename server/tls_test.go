@@ -263,7 +263,7 @@ func TestExpiryIsShown(t *testing.T) {
 		o.HTTPTLS.CA, o.ListenTLS.CA, o.Logger = "", "", slog.New(slog.NewTextHandler(log, nil))
 	})
 	s.web = webClient(t, &tls.Config{InsecureSkipVerify: true})
-	if w := s.status(t).Warnings; len(w) != 2 || !strings.Contains(fmt.Sprint(w), "listen: the certificate") || !strings.Contains(w[0], "ends on") {
+	if w := s.status(t).Warnings; len(w) != 2 || !strings.Contains(fmt.Sprint(w), "the certificate of --listen-tls-cert") || !strings.Contains(w[0], "ends on") {
 		t.Errorf("warnings %q", w)
 	}
 	certstest.Replace(t, s.files.Key, []byte("half"))

@@ -24,3 +24,16 @@ func isOwnGroup(about fs.FileInfo) bool {
 	groups, _ := os.Getgroups() // without them the group of the process itself counts alone
 	return ok && slices.Contains(append(groups, os.Getegid()), int(system.Gid))
 }
+
+// isOfRootGroup reports whether a file belongs to the group of root, whose members are administrators.
+func isOfRootGroup(about fs.FileInfo) bool {
+	system, ok := about.Sys().(*syscall.Stat_t)
+	return ok && system.Gid == 0
+}
+
+// haveOneOwner reports whether two files belong to the same user.
+func haveOneOwner(a, b fs.FileInfo) bool {
+	one, ok := a.Sys().(*syscall.Stat_t)
+	other, okToo := b.Sys().(*syscall.Stat_t)
+	return ok && okToo && one.Uid == other.Uid
+}

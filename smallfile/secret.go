@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 )
 
 // The permissions that a file with a secret must not have.
@@ -22,27 +20,15 @@ func ReadSecret(path string, bytesMax int64) ([]byte, error) {
 }
 
 // CheckSecret returns why a file must not be used that was opened by a path: other users of the machine may read or change
-// it, or put another one in its place. The error does not name the file. See [NotForOthers] for the file itself; every
-// user may write to neither its directory nor, if the path is a link, that of what it leads to, unless the directory is
-// sticky.
+// it, or put another one in its place. The error does not name the file. See [NotForOthers] for the file itself. Each
+// directory from the root to the file, and to what a link on the way leads to, belongs to the user of this process, to root
+// or to the owner of the file, and only these, root's group and groups of this process may write to it. In a sticky
+// directory others may write too if the entry belongs to one of these users, because only its owner can rename it.
 func CheckSecret(path string, about fs.FileInfo) error {
 	if err := NotForOthers(about); err != nil || !hasModes {
 		return err
 	}
-	paths := []string{path}
-	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-		paths = append(paths, real)
-	}
-	for _, one := range paths {
-		dir, err := os.Stat(filepath.Dir(one))
-		if err != nil {
-			return cause(err)
-		}
-		if mode := dir.Mode(); mode.Perm()&0o002 != 0 && mode&fs.ModeSticky == 0 {
-			return fmt.Errorf("every user of this machine may replace it, because its directory is open to them (mode %04o); want chmod o-w on the directory", mode.Perm())
-		}
-	}
-	return nil
+	return checkPlace(path, about)
 }
 
 // NotForOthers is a check of a file with a secret that a service reads: no other user of the machine may read or change it.

@@ -9,177 +9,225 @@ import (
 	"time"
 )
 
-// After how long without a request a connection may be closed in favour of a new one, when the bound of connections
-// is reached: for a connection that never sent a request, and for one that has.
+// After how long without a request a connection may be closed in favour of a new one, when no place is free for that: for
+// a connection that never sent a request, and for one that has.
 const (
 	// A program that connects in order to ask sends its request within that time, also over a slow network; a
 	// browser that opens a connection in advance opens another when it needs one.
 	silenceMax = time.Second
-	// A client that keeps connections for the next request loses one after this only if all places are in use; it
+	// A client that keeps connections for the next request loses one after this only if its places are in use; it
 	// then connects anew.
 	idleMax = 10 * time.Second
 )
 
-// roomEvery is the shortest time between two connections that are closed for new ones. It keeps a crowd of
-// connections from using the processor time that due launches need.
-const roomEvery = time.Millisecond
+// The shortest times between two connections that are closed for new ones, and between two that are dropped because the
+// line is full. They keep a crowd of connections from using the processor time that due launches need.
+const (
+	roomEvery = time.Millisecond
+	dropEvery = 250 * time.Microsecond
+)
 
 // fullLoggedEvery is the shortest time between two log lines about the bound.
 const fullLoggedEvery = time.Minute
 
 // LimitConnections returns a listener for [http.Server.Serve] that keeps at most the given number of connections
-// open. It sets the server's ConnState, and must be called before Serve.
+// open, and at most lineMax further ones in a line. It sets the server's ConnState, and must be called before Serve.
 //
-// At the bound, the listener accepts no connection until another ends. New ones wait in the operating system, which
-// refuses them when its queue is full. To make room, the listener closes connections that hold a place without using
-// it: first the one that has waited longest without ever sending a request, after a second at least; then the one
-// whose last request is longest ago, after ten seconds at least; at most a thousand a second. It never closes a
-// connection with a request in progress, which the server's time limits bound. A bound without closing would let a
-// caller that opens connections and sends nothing keep all others out. A refusal with a reply is no alternative: it
-// needs a connection too. A listener with TLS goes around this one, so that a connection has its seat, and is silent,
-// from before the handshake.
+// Each connection that is served has a seat. The addresses from which connections come share the seats: an address gets
+// a further one only while it has fewer than three times as many as are free. So one address alone fills three quarters,
+// and the others always find a seat; see seats.go.
+//
+// A connection for which there is no seat waits in the line. To make room, the listener closes connections that hold a
+// seat without using it, of the same address or of one that has more seats: first one that has waited longest without
+// ever sending a request, after a second at least; then one whose last request is longest ago, after ten seconds at
+// least; at most a thousand a second. It never closes a connection with a request in progress, which the server's time
+// limits bound. When the line is full, the newest connection in it of the address with most connections is dropped. A
+// refusal with a reply is no alternative: it needs a seat too. A listener with TLS goes around this one, so that a
+// connection has its seat, and is silent, from before the handshake.
 func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
 	y := &listener{
-		Listener: l, seats: make(chan struct{}, most), closing: make(chan struct{}), logger: logger,
-		silenceMax: silenceMax, idleMax: idleMax,
+		Listener: l, closing: make(chan struct{}), arrivals: make(chan arrival), freed: make(chan struct{}, 1), logger: logger,
+		silenceMax: silenceMax, idleMax: idleMax, seats: seats{most: most, sources: make(map[sourceKey]*source)},
 	}
 	server.ConnState = y.note
 	return y
 }
 
-// listener is a net.Listener with a seat for each connection that may be open. silent holds connections that never
-// had a request, idle those between two requests. Both are in the order in which the connections joined, so the first
-// of a list has waited longest and no list is searched.
-//
-// Invariant: seats has one element for each connection that Accept returned and that is not closed, and at most one
-// more.
+// listener is a net.Listener with a seat for each connection that may be open.
 type listener struct {
 	net.Listener
-	seats chan struct{} // one for each connection, and one for the next while Accept waits for it
-	// closing ends the wait of Accept at a shutdown, when no connection may end for a long time.
-	closing chan struct{}
-	// ending closes closing once, since a server may close its listener more than once.
-	ending sync.Once
-	logger *slog.Logger
+	// closing ends all waiting at a shutdown.
+	closing  chan struct{}
+	ending   sync.Once // closes closing, since a server may close its listener more than once
+	starting sync.Once // starts receive with the first Accept
+	// receiving ends when receive does.
+	receiving sync.WaitGroup
+	arrivals  chan arrival  // from receive to Accept
+	freed     chan struct{} // has an element if a seat became free since Accept looked
+	logger    *slog.Logger
 
 	// The two are the constants, and shorter in tests.
 	silenceMax, idleMax time.Duration
 
 	// mu is held for a few operations on lists, never for I/O.
-	mu           sync.Mutex
-	silent, idle list.List // of *connection; the one without a request for longest is first
-	loggedAt     time.Time // when the last log line was written that no seat is free
-	sent         int       // connections that were closed since then
+	mu       sync.Mutex
+	seats    seats
+	isClosed bool      // nothing joins the line any more
+	roomAt   time.Time // when a connection was last closed for another
+	loggedAt time.Time // when the last log line was written that a connection waits
+	// closed and dropped count since then: connections that were closed for others, and connections that were dropped.
+	closed, dropped int
 }
 
-// connection is a connection with a seat. Invariant: among is nil exactly while place is nil. A closed connection
-// stays closed in the lists too: Close removes it before it frees the seat, so that longest cannot return it.
+// arrival is what the listener below returned.
+type arrival struct {
+	conn net.Conn
+	err  error
+}
+
+// connection is a connection that has a seat or waits for one.
 type connection struct {
 	net.Conn
 	listener *listener
-	// ended frees the seat once.
-	ended sync.Once
+	source   *source
 
-	// Guarded by the listener's mutex.
-	among *list.List // the list that it is in while it has no request; nil: it has one
-	place *list.Element
-	since time.Time // when it joined that list
+	// Guarded by the listener's mutex. Invariant: among is nil exactly while place is nil, and is nil without a seat.
+	hasSeat bool
+	among   *list.List // the list that it is in while it has no request; nil: it has one
+	place   *list.Element
+	since   time.Time // when it joined that list
 }
 
-// Accept implements net.Listener. The seat is taken before the connection is accepted, so that there is never one
-// more connection than seats.
+// Accept implements net.Listener. It returns connections with a seat. Only the goroutine that serves the listener calls
+// it, so its pauses delay nothing but further connections.
 func (y *listener) Accept() (net.Conn, error) {
-	if err := y.takeSeat(); err != nil {
-		return nil, err
+	y.starting.Do(func() { y.receiving.Go(y.receive) })
+	for {
+		next, wait := y.next(time.Now())
+		if next != nil {
+			return next, nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case a := <-y.arrivals:
+			timer.Stop()
+			if a.err != nil {
+				return nil, a.err
+			}
+			y.join(a.conn)
+		case <-y.freed:
+			timer.Stop()
+		case <-timer.C:
+		case <-y.closing:
+			timer.Stop()
+			return nil, net.ErrClosed
+		}
 	}
-	conn, err := y.Listener.Accept()
-	if err != nil {
-		<-y.seats
-		return nil, err
-	}
-	return &connection{Conn: conn, listener: y}, nil
 }
 
-// Close implements net.Listener. Further calls do nothing.
+// receive hands what the listener below returns to Accept, until the listener is closed. It reads ahead by one
+// connection, so the system's queue holds what the line does not. Between two errors it waits for the next Accept, which
+// the server delays.
+func (y *listener) receive() {
+	for {
+		conn, err := y.Listener.Accept()
+		select {
+		case y.arrivals <- arrival{conn, err}:
+		case <-y.closing:
+			if err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
+	}
+}
+
+// Close implements net.Listener. It closes the connections that wait. Further calls do nothing.
 func (y *listener) Close() (err error) {
 	y.ending.Do(func() {
 		close(y.closing)
 		err = y.Listener.Close()
+		y.receiving.Wait()
+		y.mu.Lock()
+		y.isClosed = true
+		waiting := y.seats.empty()
+		y.mu.Unlock()
+		for _, g := range waiting {
+			_ = g.Conn.Close()
+		}
 	})
 	return err
 }
 
-// takeSeat waits for a free seat, and closes idle connections meanwhile. Only Accept calls it, from the one goroutine
-// that serves the listener, so its pauses delay nothing but further connections.
-func (y *listener) takeSeat() error {
-	for {
-		select {
-		case y.seats <- struct{}{}:
-			return nil
-		default:
-		}
-		now := time.Now()
-		y.log(now)
-		g, wait := y.longest(now)
-		if g != nil {
-			_ = g.Close()
-			time.Sleep(roomEvery)
-			continue
-		}
-		timer := time.NewTimer(wait)
-		select {
-		// A connection has ended by itself.
-		case y.seats <- struct{}{}:
-			timer.Stop()
-			return nil
-		case <-y.closing:
-			timer.Stop()
-			return net.ErrClosed
-		case <-timer.C:
-		}
-	}
-}
-
-// longest returns the connection to be closed first. If none may be closed now it returns nil, and how long to wait
-// at most before the next check. It takes the connection from its list under the lock, so that no connection is
-// returned twice. The server may begin to read a request from it at that moment; the caller then sees a closed
-// connection, as it may at the end of any idle time.
-func (y *listener) longest(now time.Time) (*connection, time.Duration) {
+// join puts a connection at the end of the line. If the line is full, it drops one.
+func (y *listener) join(conn net.Conn) {
+	g := &connection{Conn: conn, listener: y}
 	y.mu.Lock()
-	defer y.mu.Unlock()
-	wait := min(y.silenceMax, y.idleMax) // for those that have a request now
-	for _, of := range [...]struct {
-		list *list.List
-		most time.Duration
-	}{{&y.silent, y.silenceMax}, {&y.idle, y.idleMax}} {
-		first := of.list.Front()
-		if first == nil {
-			continue
-		}
-		g := first.Value.(*connection)
-		left := of.most - now.Sub(g.since)
-		if left <= 0 {
-			y.moveLocked(g, nil)
-			y.sent++
-			return g, 0
-		}
-		wait = min(wait, left)
-	}
-	return nil, wait
-}
-
-// log logs that no seat is free, at most once each fullLoggedEvery. A line for each refused connection would fill the
-// log of a server that is flooded.
-func (y *listener) log(now time.Time) {
-	y.mu.Lock()
-	due, sent := y.loggedAt.IsZero() || now.Sub(y.loggedAt) >= fullLoggedEvery, y.sent
-	if due {
-		y.loggedAt, y.sent = now, 0
+	var dropped *connection
+	if y.isClosed {
+		dropped = g
+	} else if dropped = y.seats.join(g, keyOf(conn.RemoteAddr())); dropped != nil {
+		y.dropped++
 	}
 	y.mu.Unlock()
-	if due {
-		y.logger.Warn("HTTP has as many connections as it may have: further ones wait, and those without a request are closed (--http-connections)",
-			slog.Int("connections", cap(y.seats)), slog.Int("closed", sent))
+	if dropped != nil {
+		_ = dropped.Conn.Close()
+		time.Sleep(dropEvery)
+	}
+}
+
+// next returns the connection that gets a seat now. If there is none it returns nil, and how long to wait at most before
+// the next look. The connection that is closed for it may have begun to read a request at that moment; the caller then
+// sees a closed connection, as it may at the end of any idle time.
+func (y *listener) next(now time.Time) (next *connection, wait time.Duration) {
+	y.mu.Lock()
+	next, isFree := y.seats.first()
+	if next == nil {
+		y.mu.Unlock()
+		return nil, idleMax // until one comes
+	}
+	if isFree {
+		y.seats.seat(next)
+		y.mu.Unlock()
+		return next, 0
+	}
+	line := y.lineLocked(now, next.source)
+	var leaves *connection
+	if wait = roomEvery - now.Sub(y.roomAt); wait <= 0 {
+		leaves, wait = y.seats.leaver(now, next.source, y.silenceMax, y.idleMax)
+	}
+	if leaves != nil {
+		y.roomAt = now
+		y.closed++
+		y.seats.free(leaves)
+		y.seats.seat(next)
+	}
+	y.mu.Unlock()
+	y.log(line)
+	if leaves == nil {
+		return nil, wait
+	}
+	_ = leaves.Conn.Close()
+	return next, 0
+}
+
+// lineLocked returns the values of a log line about a connection that waits; nil if the last line was less than
+// fullLoggedEvery ago. A line for each connection would fill the log of a server that is flooded.
+func (y *listener) lineLocked(now time.Time, of *source) []any {
+	if !y.loggedAt.IsZero() && now.Sub(y.loggedAt) < fullLoggedEvery {
+		return nil
+	}
+	values := []any{
+		slog.Int("connections", y.seats.taken), slog.Int("of", y.seats.most), slog.Int("waiting", len(y.seats.line)),
+		slog.String("first_from", of.key.String()), slog.Int("which_has", of.seats), slog.Int("closed", y.closed), slog.Int("dropped", y.dropped),
+	}
+	y.loggedAt, y.closed, y.dropped = now, 0, 0
+	return values
+}
+
+func (y *listener) log(values []any) {
+	if values != nil {
+		y.logger.Warn("HTTP connections wait for a place: an address has its share, or all places are taken; those without a request are closed (--http-connections)", values...)
 	}
 }
 
@@ -196,37 +244,31 @@ func (y *listener) note(conn net.Conn, state http.ConnState) {
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
+	if !g.hasSeat {
+		return // it is being closed for another
+	}
 	switch state {
 	case http.StateNew:
-		y.moveLocked(g, &y.silent)
+		y.seats.move(g, &y.seats.silent)
 	case http.StateIdle:
-		y.moveLocked(g, &y.idle)
+		y.seats.move(g, &y.seats.idle)
 	default:
-		y.moveLocked(g, nil)
+		y.seats.move(g, nil)
 	}
 }
 
-// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none. It also
-// notes the time, so that a list is always in the order of its times.
-func (y *listener) moveLocked(g *connection, to *list.List) {
-	if g.among != nil {
-		g.among.Remove(g.place)
-	}
-	if g.among, g.place = to, nil; to != nil {
-		g.place, g.since = to.PushBack(g), time.Now()
-	}
-}
-
-// Close implements net.Conn. It frees the seat. The seat is freed once, because the server, the listener and a
-// shutdown may all close a connection.
+// Close implements net.Conn. It frees the seat, once: the server, the listener and a shutdown may all close a connection.
 func (g *connection) Close() error {
 	err := g.Conn.Close()
-	g.ended.Do(func() {
-		g.listener.mu.Lock()
-		g.listener.moveLocked(g, nil)
-		g.listener.mu.Unlock()
-		<-g.listener.seats
-	})
+	g.listener.mu.Lock()
+	defer g.listener.mu.Unlock()
+	if g.hasSeat {
+		g.listener.seats.free(g)
+		select {
+		case g.listener.freed <- struct{}{}:
+		default: // Accept looks anyway
+		}
+	}
 	return err
 }
 

@@ -22,8 +22,9 @@ type hall struct {
 	t        *testing.T
 	listener *listener
 	addr     string
-	logged   atomic.Int64  // lines of the log
-	under    chan struct{} // a request to /hold is answered when something comes of it
+	logged   atomic.Int64    // lines of the log
+	under    chan struct{}   // a request to /hold is answered when something comes of it
+	done     <-chan struct{} // or when this is closed
 }
 
 func startHall(t *testing.T, seats int, silence, idle time.Duration) *hall {
@@ -32,16 +33,21 @@ func startHall(t *testing.T, seats int, silence, idle time.Duration) *hall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hall{t: t, addr: l.Addr().String(), under: make(chan struct{})}
+	h := &hall{t: t, addr: l.Addr().String(), under: make(chan struct{}), done: t.Context().Done()}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/hold", func(http.ResponseWriter, *http.Request) { <-h.under })
+	mux.HandleFunc("/hold", func(http.ResponseWriter, *http.Request) {
+		select {
+		case <-h.under:
+		case <-h.done:
+		}
+	})
 	mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "here") })
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	logger := slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
 		h.logged.Add(1)
 		return len(p), nil
 	}), nil))
-	h.listener = LimitConnections(server, l, seats, logger).(*listener)
+	h.listener = LimitConnections(server, elsewhere{l}, seats, logger).(*listener)
 	h.listener.silenceMax, h.listener.idleMax = silence, idle
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(h.listener) })
@@ -59,7 +65,14 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // enter opens a connection, which says nothing yet.
 func (h *hall) enter() net.Conn {
 	h.t.Helper()
-	conn, err := net.Dial("tcp", h.addr)
+	return h.enterFrom("127.0.0.1")
+}
+
+// enterFrom is enter from an address of loopback, which the server takes for another machine if it is not 127.0.0.1.
+func (h *hall) enterFrom(ip string) net.Conn {
+	h.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	conn, err := d.DialContext(h.t.Context(), "tcp", h.addr)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -85,11 +98,12 @@ func (h *hall) ask(conn net.Conn, path string) bool {
 	return err == nil && (string(body) == "here" || path == "/hold")
 }
 
-// taken is how many seats are taken, without the one that is kept for the next.
-func (h *hall) taken() int {
+// holds reports whether so many connections have a seat, and so many of them have no request.
+func (h *hall) holds(seats, unused int) bool {
 	h.listener.mu.Lock()
 	defer h.listener.mu.Unlock()
-	return h.listener.silent.Len() + h.listener.idle.Len()
+	s := &h.listener.seats
+	return s.taken == seats && s.silent.Len()+s.idle.Len() == unused
 }
 
 const never = time.Hour
@@ -169,7 +183,7 @@ func TestBusyGuestsStay(t *testing.T) {
 		conn := h.enter()
 		go func() { done <- h.ask(conn, "/hold") }()
 	}
-	testkit.Until(h.t, "both requests are under way", func() bool { return len(h.listener.seats) == 2 && h.taken() == 0 })
+	testkit.Until(h.t, "both requests are under way", func() bool { return h.holds(2, 0) })
 	newcomer := make(chan bool, 1)
 	conn := h.enter()
 	go func() { newcomer <- h.ask(conn, "/") }()
@@ -201,7 +215,7 @@ func TestSeatsComeBack(t *testing.T) {
 		}
 		conn.Close()
 	}
-	testkit.Until(h.t, "all seats but the next guest's are free", func() bool { return len(h.listener.seats) == 1 && h.taken() == 0 })
+	testkit.Until(h.t, "all seats are free", func() bool { return h.holds(0, 0) })
 }
 
 // TestHallCloses closes the listener while it is full and a connection waits.

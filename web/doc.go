@@ -12,7 +12,7 @@
 //
 // # Where what is
 //
-// connections.go bounds connections, unread.go ends those of refused bodies, host.go and origin.go check the host and the
+// connections.go and seats.go bound connections and share them among addresses, unread.go ends those of refused bodies, host.go and origin.go check the host and the
 // origin, who.go, certificate.go and session.go recognize the caller, router.go and routes.go find
 // the route, query.go, request.go and members.go make the request of the verb, serve.go has it carried out, reply.go
 // and sends.go write the reply. web.go has the server, its health and the writing of JSON; front.go answers before

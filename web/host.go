@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-io/carillon/api"
@@ -19,9 +20,12 @@ var HostsLocal = []string{"localhost"}
 // knowsHost reports whether a request is for a name of this server. A page of another site could make its own name
 // resolve to this server, and would then have the same origin. It cannot do so with an IP address. The attack is DNS
 // rebinding; the check of origins alone does not stop it, because the browser takes both names for one site. Names
-// are compared without port and without the final dot.
+// are compared without port and without the final dot. What has another port than a number is no name of a server.
 func (w *gateway) knowsHost(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil && port != "" {
+			return false
+		}
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))

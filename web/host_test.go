@@ -24,6 +24,7 @@ func TestHosts(t *testing.T) {
 				"localhost": named, "LOCALHOST:7272": named, "jobs.example.com:80": named, "jobs.example.com.": named,
 				"127.0.0.1:7272": 200, "[::1]:7272": 200, "10.1.2.3": 200,
 				"evil.example.com": 421, "localhost.evil.example.com": 421, "": 421,
+				"localhost:abc": 421, "127.0.0.1:abc": 421, "localhost:65536": 421, "localhost:": named,
 			} {
 				req := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 				req.Host = host

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/oidc"
 	"github.com/carillon-io/carillon/session"
 )
@@ -236,7 +237,7 @@ func callbackURL(req *http.Request) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if req.TLS == nil && access.IsLoopback(strings.Trim(host, "[]")) {
+	if req.TLS == nil && job.IsThisMachine(host) {
 		scheme = "http"
 	}
 	return scheme + "://" + req.Host + access.CallbackPath

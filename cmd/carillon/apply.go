@@ -168,8 +168,8 @@ var wouldBe = map[applyAction]string{
 	actionKeep: "unchanged", actionDelete: "would be deleted",
 }
 
-// applyStep is what apply does with one job. The version makes a put conditional, so that a job which another caller
-// changed since is not overwritten; a deletion is unconditional.
+// applyStep is what apply does with one job. The version makes a put and a deletion conditional, so that a job which
+// another caller changed since is neither overwritten nor deleted.
 type applyStep struct {
 	name string
 	// action is decided by planJob, before anything is changed.
@@ -179,7 +179,7 @@ type applyStep struct {
 	diff    string     // "" unless it is an update
 }
 
-// errChanged says that a job was changed after it was compared. The server refuses the put because of the version;
+// errChanged says that a job was changed after it was compared. The server refuses the change because of the version;
 // the message of the command says what to do about it.
 var errChanged = errors.New("it was changed after it was compared; run the command again")
 
@@ -190,7 +190,7 @@ func (s *applyStep) carryOut(ctx context.Context, r *remote, dry bool) (err erro
 	case dry || s.action == actionKeep:
 		return nil
 	case s.action == actionDelete:
-		_, err = r.Delete(ctx, s.name)
+		_, err = r.DeleteIfVersion(ctx, s.name, s.version)
 		if client.IsNotFound(err) {
 			err = nil
 		}

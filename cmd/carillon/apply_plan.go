@@ -47,7 +47,7 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 	}
 	if prune {
 		for _, name := range slices.Sorted(maps.Keys(have)) {
-			steps = append(steps, applyStep{name: name, action: actionDelete})
+			steps = append(steps, applyStep{name: name, action: actionDelete, version: have[name].Version})
 		}
 	}
 	return steps, nil

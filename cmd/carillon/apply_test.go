@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -52,6 +56,27 @@ func TestReadWanted(t *testing.T) {
 }
 
 // TestPlanJob: a job is updated only if its meaning differs from that of the server's, however the file writes it.
+// TestPruneUsesTheVersion: a job of the set that was changed after it was listed is not deleted.
+func TestPruneUsesTheVersion(t *testing.T) {
+	version := ""
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		version = req.Method + " " + req.Header.Get("If-Match")
+		rw.Header().Set("Content-Type", "application/json")
+		rw.WriteHeader(http.StatusPreconditionFailed)
+		_, _ = io.WriteString(rw, `{"error": {"code": "version_conflict", "message": "it has version 8"}}`)
+	}))
+	defer s.Close()
+	c, err := client.Connect(s.URL, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	step := applyStep{name: "a", action: actionDelete, version: 7}
+	if err := step.carryOut(t.Context(), &remote{Client: c}, false); !errors.Is(err, errChanged) || version != `DELETE "7"` {
+		t.Errorf("%v after %s; want errChanged after a deletion of version 7", err, version)
+	}
+}
+
 func TestPlanJob(t *testing.T) {
 	server := client.JobInfo{Version: 4, Job: client.Job{
 		Name: "a", Schedule: "@daily", Target: client.Target{Kind: "http", URL: "https://x.y", Method: "POST"},

@@ -100,7 +100,10 @@ func (c *authCertsCmd) Run(con *console) error {
 		}
 		files = append(files, one...)
 	}
-	if err := writeNew(c.Dir, files); err != nil {
+	if err := os.MkdirAll(c.Dir, authDirMode); err != nil {
+		return err
+	}
+	if err := writeNew(files); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -186,15 +189,12 @@ func (c *authCertsCmd) issue(a *certs.Authority, name string, hosts []string, wa
 	return []authFile{{path + ".crt", cert, authCertMode}, {path + ".key", key, authKeyMode}}, nil
 }
 
-// writeNew writes files that do not exist. If one of them does, it writes none.
-func writeNew(dir string, files []authFile) error {
+// writeNew writes files that do not exist, into directories that do. If one of the files exists, it writes none.
+func writeNew(files []authFile) error {
 	for _, f := range files {
 		if _, err := os.Lstat(f.path); err == nil {
 			return fmt.Errorf("%s is there already, and is not replaced: remove it, or choose another directory or name", f.path)
 		}
-	}
-	if err := os.MkdirAll(dir, authDirMode); err != nil {
-		return err
 	}
 	for _, f := range files {
 		if err := writeNewFile(f); err != nil {

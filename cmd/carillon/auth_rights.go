@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,7 +45,7 @@ func (c *authTokenCmd) Run(con *console) error {
 // write writes the token to where it is wanted. If that is a file that others can read, it says so: the shell has made it.
 func (c *authTokenCmd) write(con *console, token string) error {
 	if c.Out != "" {
-		return writeNew(filepath.Dir(c.Out), []authFile{{c.Out, []byte(token + "\n"), authKeyMode}})
+		return writeNew([]authFile{{c.Out, []byte(token + "\n"), authKeyMode}})
 	}
 	if f, ok := con.out.(*os.File); ok {
 		if about, err := f.Stat(); err == nil && about.Mode().IsRegular() && smallfile.NotForOthers(about) != nil {

@@ -94,12 +94,19 @@ func verbsOf(command *kong.Context) string {
 var errReported = errors.New("reported")
 
 // usageError is a mistake in how a command was called. Kong's own errors are treated in the same way; see refuse.
-type usageError struct{ text string }
+type usageError struct {
+	text  string
+	cause error // for [errors.Is]; nil: none
+}
 
 // Error implements error.
 func (e *usageError) Error() string { return e.text }
 
+// Unwrap returns the cause.
+func (e *usageError) Unwrap() error { return e.cause }
+
 // usagef returns a usageError. A command that returns it ends with exit status 2 and a hint at --help.
 func usagef(format string, args ...any) error {
-	return &usageError{text: fmt.Sprintf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	return &usageError{err.Error(), errors.Unwrap(err)}
 }

@@ -62,7 +62,7 @@ func isContextName(name string) bool {
 
 // readContext reads a context of 'carillon login'. Its error wraps [fs.ErrNotExist] if there is none with the name. It
 // refuses a file that other users of the machine can read or change, because it may contain a token. No error contains
-// a part of the file.
+// a part of the file. What is wrong with a context is bad usage, as with each file that an option names.
 func readContext(name string) (*endpoint, error) {
 	path, err := contextPath(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func readContext(name string) (*endpoint, error) {
 		err = e.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("context %s: %s: %w", name, path, err)
+		return nil, usagef("context %s: %s: %w", name, path, err)
 	}
 	return e, nil
 }
@@ -180,7 +180,7 @@ func currentContext() (string, error) {
 		err = errors.New("it does not have the name of a context")
 	}
 	if err != nil {
-		return "", fmt.Errorf("current context: %s: %w; choose one with 'carillon context use NAME'", path, plainPathError(err))
+		return "", usagef("current context: %s: %w; choose one with 'carillon context use NAME'", path, plainPathError(err))
 	}
 	return name, nil
 }
@@ -217,7 +217,7 @@ func savedContexts() (names []string) {
 
 // errNoContext returns the error for a name that no context of 'carillon login' has.
 func errNoContext(name string) error {
-	return fmt.Errorf("there is no context %s; %s", clip(name), apierr.Advice(name, savedContexts(), "'carillon login' makes one"))
+	return usagef("there is no context %s; %s", clip(name), apierr.Advice(name, savedContexts(), "'carillon login' makes one"))
 }
 
 // contextNamed returns the context of a name: that of 'carillon login', or else that of the nats command.
@@ -233,7 +233,7 @@ func contextNamed(name string) (*endpoint, error) {
 		for _, one := range contextNames() {
 			all = append(all, one.value)
 		}
-		return nil, fmt.Errorf("there is no context %s: neither one of 'carillon login' nor one of the nats command; %s", clip(name), apierr.Advice(name, all, "'carillon login' makes one"))
+		return nil, usagef("there is no context %s: neither one of 'carillon login' nor one of the nats command; %s", clip(name), apierr.Advice(name, all, "'carillon login' makes one"))
 	}
 	if err != nil {
 		return nil, err

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -126,9 +126,7 @@ func (e *endpoint) isInTheClear() bool {
 	if e.Token == "" || e.scheme() != "http" {
 		return false
 	}
-	host := hostOf(e.Server)
-	ip := net.ParseIP(host)
-	return host != "localhost" && (ip == nil || !ip.IsLoopback())
+	return !job.IsThisMachine(hostOf(e.Server))
 }
 
 // askForToken reads a token: from the terminal without showing it, or else from the standard input.

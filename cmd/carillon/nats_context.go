@@ -74,7 +74,7 @@ func readNATSContext(name string) (*natsContext, error) {
 		err = c.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("context %s: %s: %w", name, path, plainPathError(err))
+		return nil, usagef("context %s: %s: %w", name, path, plainPathError(err))
 	}
 	// The nats command writes such paths as they were typed.
 	for _, file := range []*string{&c.Creds, &c.NKey, &c.Cert, &c.Key, &c.CA} {

@@ -114,7 +114,7 @@ func (f *serverFlags) endpoint() (*endpoint, error) {
 	}
 	saved, err := readContext(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the current context %s is missing; choose another with 'carillon context use NAME', or end it with 'carillon logout'", name)
+		return nil, usagef("the current context %s is missing; choose another with 'carillon context use NAME', or end it with 'carillon logout'", name)
 	}
 	if err != nil {
 		return nil, err
