@@ -33,6 +33,13 @@ func natsConnections(files int) int {
 // connections of the embedded NATS server.
 func tenantLinks(files int) int { return min(1024, natsConnections(files)/2) }
 
+// httpLineMost bounds the line.
+const httpLineMost = 256
+
+// httpLine returns how many HTTP connections may wait for others to end. A longer line holds more open files, and a shorter
+// one drops connections of an address with many sooner. With the most that both bounds allow, an eighth of the files is left.
+func httpLine(files int) int { return min(httpLineMost, files/8) }
+
 func validateHTTPConnections(n, files int) error {
 	if most := max(httpConnectionsMin, files/2); n < httpConnectionsMin || n > most {
 		return fmt.Errorf("options: the bound on HTTP connections is %d; want %d to %d, half of the %d files that this process may have open (ulimit -n)",
@@ -44,7 +51,7 @@ func validateHTTPConnections(n, files int) error {
 // limited returns the HTTP listener with a bound on its connections, and with TLS if there is a certificate. It is
 // called once, before the server of s.web starts.
 func (s *Server) limited() net.Listener {
-	l := web.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
+	l := web.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, httpLine(filesMax()), s.opts.Logger)
 	if s.certs.http == nil {
 		return l
 	}

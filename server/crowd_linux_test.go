@@ -31,11 +31,14 @@ const (
 	crowdTimeMax = 2 * time.Minute // for all of it
 	crowdSeats   = 64              // of the server, unless the crowd is large
 	crowdJobs    = 20              // that tick each second meanwhile
+	crowdTries   = 1000            // of a new connection in a large crowd
+	crowdLine    = 256 + 1         // connections that wait, and the one that is read ahead
 )
 
 // TestCrowd opens far more HTTP connections than may be open, and sends nothing on them. Jobs go on in time, a
-// connection from before is answered all the while, and so are new ones with a request. The log and the store
-// can open files, and once the crowd is gone everything is as before.
+// connection from before is answered all the while, and so are new ones with a request. In a large crowd these may be
+// dropped, because they are of the address with the crowd, and the caller connects again. The log and the store can open
+// files, and once the crowd is gone everything is as before.
 func TestCrowd(t *testing.T) {
 	opts := options(filepath.Join(t.TempDir(), "data"))
 	opts.HTTPConnections = crowdSeats
@@ -70,7 +73,7 @@ func TestCrowd(t *testing.T) {
 
 	const slack = 8
 	testkit.Until(t, "the connections' files are closed", func() bool { return use(t).files <= before.files+slack })
-	if most := opts.HTTPConnections; most > 0 && peak.files > before.files+most+slack {
+	if most := opts.HTTPConnections; most > 0 && peak.files > before.files+most+crowdLine+slack {
 		t.Errorf("%d files were open beside %d connections", peak.files-most, most)
 	}
 	fresh.ask()
@@ -152,6 +155,7 @@ func tickEachSecond(t *testing.T, s *server.Server) *spans {
 type asker struct {
 	http   http.Client
 	url    string
+	tries  int // for each request
 	took   spans
 	failed int
 }
@@ -159,12 +163,19 @@ type asker struct {
 func newAsker(t *testing.T, addr string, keep bool) *asker {
 	transport := &http.Transport{DisableKeepAlives: !keep, MaxConnsPerHost: 1}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &asker{http: http.Client{Transport: transport, Timeout: 20 * time.Second}, url: "http://" + addr + "/healthz"}
+	tries := 1
+	if !keep && *httpConnections > crowdPart {
+		tries = crowdTries
+	}
+	return &asker{http: http.Client{Transport: transport, Timeout: 20 * time.Second}, url: "http://" + addr + "/healthz", tries: tries}
 }
 
 func (a *asker) ask() {
 	begun := time.Now()
 	res, err := a.http.Get(a.url)
+	for try := 1; err != nil && try < a.tries; try++ {
+		res, err = a.http.Get(a.url)
+	}
 	if err == nil {
 		_, err = io.Copy(io.Discard, res.Body)
 		res.Body.Close()

@@ -31,7 +31,8 @@ const (
 const fullLoggedEvery = time.Minute
 
 // LimitConnections returns a listener for [http.Server.Serve] that keeps at most the given number of connections
-// open, and at most lineMax further ones in a line. It sets the server's ConnState, and must be called before Serve.
+// open, at most so many further ones in a line, and one that it has accepted and not yet put into the line. It sets the
+// server's ConnState, and must be called before Serve.
 //
 // Each connection that is served has a seat. The addresses from which connections come share the seats: an address gets
 // a further one only while it has fewer than three times as many as are free. So one address alone fills three quarters,
@@ -44,10 +45,10 @@ const fullLoggedEvery = time.Minute
 // limits bound. When the line is full, the newest connection in it of the address with most connections is dropped. A
 // refusal with a reply is no alternative: it needs a seat too. A listener with TLS goes around this one, so that a
 // connection has its seat, and is silent, from before the handshake.
-func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
+func LimitConnections(server *http.Server, l net.Listener, most, line int, logger *slog.Logger) net.Listener {
 	y := &listener{
 		Listener: l, closing: make(chan struct{}), arrivals: make(chan arrival), freed: make(chan struct{}, 1), logger: logger,
-		silenceMax: silenceMax, idleMax: idleMax, seats: seats{most: most, sources: make(map[sourceKey]*source)},
+		silenceMax: silenceMax, idleMax: idleMax, seats: seats{most: most, lineMost: line, sources: make(map[sourceKey]*source)},
 	}
 	server.ConnState = y.note
 	return y

@@ -47,7 +47,7 @@ func startHall(t *testing.T, seats int, silence, idle time.Duration) *hall {
 		h.logged.Add(1)
 		return len(p), nil
 	}), nil))
-	h.listener = LimitConnections(server, elsewhere{l}, seats, logger).(*listener)
+	h.listener = LimitConnections(server, elsewhere{l}, seats, lineMax, logger).(*listener)
 	h.listener.silenceMax, h.listener.idleMax = silence, idle
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(h.listener) })

@@ -8,10 +8,6 @@ import (
 	"time"
 )
 
-// lineMax bounds the connections that wait for a seat. A longer line holds more open files, and a shorter one drops
-// connections of an address with many sooner.
-const lineMax = 256
-
 // shareFactor is how many times the free seats an address may have before its further connections wait. One address alone
 // so fills 3/4 of the seats, two get 3/7 each, n get 3/(3n+1): what is left is free for an address that comes later. A
 // larger factor gives one address more, and leaves less.
@@ -54,9 +50,10 @@ type source struct {
 // listener's mutex guards it. silent holds connections that never had a request, idle those between two requests. Both are
 // in the order in which the connections joined, so the first of a list has waited longest.
 //
-// Invariant: taken is at most most, and the sum of the seats of all sources; line has at most lineMax connections.
+// Invariant: taken is at most most, and the sum of the seats of all sources; line has at most lineMost connections.
 type seats struct {
 	most, taken  int
+	lineMost     int // connections that may wait; further ones are dropped
 	sources      map[sourceKey]*source
 	line         []*connection // without a seat; the one that waits longest is first
 	silent, idle list.List     // of *connection
@@ -72,7 +69,7 @@ func (s *seats) join(g *connection, key sourceKey) (dropped *connection) {
 	}
 	g.source.waiting++
 	s.line = append(s.line, g)
-	if len(s.line) <= lineMax {
+	if len(s.line) <= s.lineMost {
 		return nil
 	}
 	worst := len(s.line) - 1

@@ -139,11 +139,14 @@ func TestSeatsAreShared(t *testing.T) {
 	}
 }
 
+// lineMax is the length of the line in tests.
+const lineMax = 256
+
 // counted is seats for tests.
 type counted struct{ seats }
 
 func newSeats(most int) *counted {
-	return &counted{seats{most: most, sources: make(map[sourceKey]*source)}}
+	return &counted{seats{most: most, lineMost: lineMax, sources: make(map[sourceKey]*source)}}
 }
 
 func key(ip string) sourceKey { return keyOf(&net.TCPAddr{IP: net.ParseIP(ip)}) }

@@ -104,11 +104,11 @@ func TestContexts(t *testing.T) {
 		{[]string{"--server", url}, exitFailed, "refuses these credentials"},
 		{[]string{"--server", url, "--context", "ann"}, exitUsage, "exclude each other"},
 		{[]string{"--creds", "other.creds", "--context", "ann"}, exitUsage, "--creds other.creds exclude each other"},
-		{[]string{"--context", "nobody"}, exitFailed, "there is no context nobody: "},
+		{[]string{"--context", "nobody"}, exitUsage, "there is no context nobody: "},
 		{[]string{"--context", "../ann"}, exitUsage, "is no name of a context"},
-		{[]string{"--context", "proxied"}, exitFailed, "nsc, socks_proxy is not supported"},
-		{[]string{"--context", "half"}, exitFailed, "cert and key go together"},
-		{[]string{"--context", "typo"}, exitFailed, "typo.json"},
+		{[]string{"--context", "proxied"}, exitUsage, "nsc, socks_proxy is not supported"},
+		{[]string{"--context", "half"}, exitUsage, "cert and key go together"},
+		{[]string{"--context", "typo"}, exitUsage, "typo.json"},
 	} {
 		status, out, errs := command(append([]string{"status", "--timeout", "5s"}, c.args...)...)
 		if status != c.status || !strings.Contains(out+errs, c.want) {
