@@ -73,7 +73,7 @@ type listener struct {
 	// mu is held for a few operations on lists, never for I/O.
 	mu       sync.Mutex
 	seats    seats
-	isClosed bool      // nothing joins the line any more
+	isClosed bool      // nothing joins the line any more, and receive does not start
 	roomAt   time.Time // when a connection was last closed for another
 	loggedAt time.Time // when the last log line was written that a connection waits
 	// closed and dropped count since then: connections that were closed for others, and connections that were dropped.
@@ -102,7 +102,7 @@ type connection struct {
 // Accept implements net.Listener. It returns connections with a seat. Only the goroutine that serves the listener calls
 // it, so its pauses delay nothing but further connections.
 func (y *listener) Accept() (net.Conn, error) {
-	y.starting.Do(func() { y.receiving.Go(y.receive) })
+	y.starting.Do(y.start)
 	for {
 		next, wait := y.next(time.Now())
 		if next != nil {
@@ -126,6 +126,15 @@ func (y *listener) Accept() (net.Conn, error) {
 	}
 }
 
+// start starts receive, unless the listener is closed already: Close waits for it, and must know whether there is one.
+func (y *listener) start() {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if !y.isClosed {
+		y.receiving.Go(y.receive)
+	}
+}
+
 // receive hands what the listener below returns to Accept, until the listener is closed. It reads ahead by one
 // connection, so the system's queue holds what the line does not. Between two errors it waits for the next Accept, which
 // the server delays.
@@ -146,11 +155,13 @@ func (y *listener) receive() {
 // Close implements net.Listener. It closes the connections that wait. Further calls do nothing.
 func (y *listener) Close() (err error) {
 	y.ending.Do(func() {
+		y.mu.Lock()
+		y.isClosed = true
+		y.mu.Unlock()
 		close(y.closing)
 		err = y.Listener.Close()
 		y.receiving.Wait()
 		y.mu.Lock()
-		y.isClosed = true
 		waiting := y.seats.empty()
 		y.mu.Unlock()
 		for _, g := range waiting {

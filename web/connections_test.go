@@ -233,3 +233,22 @@ func TestHallCloses(t *testing.T) {
 		t.Errorf("Accept after Close: %v", err)
 	}
 }
+
+// TestCloseAtTheStart closes listeners while the server begins to accept. It is for the race detector.
+func TestCloseAtTheStart(t *testing.T) {
+	for range 200 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute}
+		limited := LimitConnections(server, l, 4, 4, slog.New(slog.DiscardHandler))
+		var serving sync.WaitGroup
+		serving.Go(func() { _ = server.Serve(limited) })
+		if err := limited.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_ = server.Close()
+		serving.Wait()
+	}
+}
