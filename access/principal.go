@@ -66,8 +66,28 @@ type Who struct {
 	// Tenant is set for a caller whom NATS permitted to use the subjects of this tenant. It has all rights there, and
 	// Principal is nil.
 	Tenant string
+	// Most is the strongest role that it has in the tenant of its request, whatever the file says: a node that passes a
+	// request on says how much the caller may do by its own file. nil: there is no such bound.
+	Most *Role
 	// Refusal says why what a caller has shown does not count; "": it has shown nothing, or nothing is to be said.
 	Refusal string
+}
+
+// RoleIn returns the strongest role that the caller has in the tenant of its request.
+func (w Who) RoleIn(tenant string) Role {
+	if r := w.Principal.RoleIn(tenant); w.Most == nil || r < *w.Most {
+		return r
+	}
+	return *w.Most
+}
+
+// Can reports whether the caller may use a verb in the tenant of its request; see [Principal.Can].
+func (w Who) Can(verb, tenant string) bool { return w.Principal.Can(verb, tenant) && w.isWithin(verb) }
+
+// isWithin reports whether Most permits a verb.
+func (w Who) isWithin(verb string) bool {
+	n := needs[verb]
+	return w.Most == nil || n.anywhere || n.role <= *w.Most
 }
 
 // By returns the name for the audit log; "" for a caller without credentials.

@@ -50,7 +50,8 @@ func (x *Executor) forward(ctx context.Context, v *Verb, q *Request) (Reply, err
 		TimeoutMS: time.Until(until).Milliseconds() * forwardTimeShare / 100,
 	}
 	if q.Who.Principal != nil {
-		about.Principal = q.Who.Name
+		role := q.Who.RoleIn(q.Tenant)
+		about.Principal, about.Role = q.Who.Name, &role
 	}
 	if about.TimeoutMS <= 0 {
 		return Reply{}, context.DeadlineExceeded

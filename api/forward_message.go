@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
@@ -32,10 +33,13 @@ type forwarded struct {
 	By   string `json:"by,omitempty"`
 	From string `json:"from"`           // how the request came to the standby: http or dashboard
 	Host string `json:"host,omitempty"` // of the caller; its share of the rooms depends on it
-	// Principal is the caller as the standby has recognized it, and Means by what. The leader decides by its own file of
-	// rights what the principal may do. A person who is several principals has their names, with commas between.
-	Principal string `json:"principal,omitempty"`
-	Means     string `json:"means,omitempty"`
+	// Principal is the caller as the standby has recognized it, and Means by what. Role is the one that the standby's file of
+	// rights gives it in the tenant of the request. The leader decides by its own file what the principal may do, and
+	// permits no more than Role: the files may differ while they are replaced. A person who is several principals has their
+	// names, with commas between.
+	Principal string       `json:"principal,omitempty"`
+	Means     string       `json:"means,omitempty"`
+	Role      *access.Role `json:"role,omitempty"` // nil: the standby has no rights
 
 	TimeoutMS int64 `json:"timeout_ms"`           // how long the leader may work on it, in milliseconds, from 1
 	BodyBytes int   `json:"body_bytes,omitempty"` // of a body that comes in parts; 0: the message has it whole

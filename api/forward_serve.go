@@ -68,9 +68,11 @@ func (q *forwardedRequest) read() (Request, error) {
 	if err == nil && !q.service.opts.isSealed(q.head, body) {
 		err = apierr.Errorf(apierr.Forbidden, "", "the request does not prove that it comes from a node of this cluster; want the same cluster password on all nodes")
 	}
+	who := q.service.opts.Access.Known(about.Principal, about.Means)
+	who.Most = about.Role
 	return Request{
 		Tenant: q.tenant, Asker: job.Actor{By: about.By, From: about.From}, Host: about.Host, Body: body,
-		Who:    q.service.opts.Access.Known(about.Principal, about.Means),
+		Who:    who,
 		within: within,
 	}, err
 }

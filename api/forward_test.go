@@ -41,7 +41,7 @@ func TestForwardedMessages(t *testing.T) {
 	job := apitest.JobWith("name", `"a"`)
 	for _, about := range []string{
 		"", "{", "[]", `{"from":"http"}`, `{"from":"nats","timeout_ms":1000}`, `{"from":"","timeout_ms":1000}`, `{"from":"http","timeout_ms":-1}`,
-		`{"from":"http","timeout_ms":1000,"role":"admin"}`, `{"from":"http","timeout_ms":1000,"from":"http"}`, `{"from":"http","timeout_ms":1e9999}`,
+		`{"from":"http","timeout_ms":1000,"rank":"admin"}`, `{"from":"http","timeout_ms":1000,"from":"http"}`, `{"from":"http","timeout_ms":1e9999}`,
 		`{"from":"http","timeout_ms":1000,"by":"` + strings.Repeat("x", 129) + `"}`, `{"from":"http","timeout_ms":1000,"by":"a\nb"}`,
 		`{"from":"http","timeout_ms":1000,"host":"` + strings.Repeat("x", 65) + `"}`,
 		`{"from":"http","timeout_ms":1000,"body_bytes":-1}`, `{"from":"http","timeout_ms":1000,"body_bytes":10}`, `{"from":"http","timeout_ms":1000,"body_bytes":99999999}`,

@@ -37,8 +37,8 @@ func startPair(t *testing.T, engine api.Engine, leader, standby api.Options, max
 	}
 	apitest.CloseAtEnd(t, second.Close)
 	p.executor = first.Executor()
-	p.leader = startWeb(t, Options{Executor: first.Executor, Node: leader.Node}, nil)
-	p.standby, _ = startPages(t, Options{Executor: second.Executor, Node: standby.Node})
+	p.leader = startWeb(t, Options{Executor: first.Executor, Node: leader.Node, Access: leader.Access}, nil)
+	p.standby, _ = startPages(t, Options{Executor: second.Executor, Node: standby.Node, Access: standby.Access})
 	return p
 }
 
