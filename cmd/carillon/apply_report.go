@@ -50,7 +50,7 @@ func (r *applyReport) add(s *applyStep) {
 	if r.dry {
 		verb = wouldBe[s.action]
 	}
-	r.con.printf("%s %s\n%s", s.name, verb, shownDiff(r.con.screen, row.Diff))
+	r.con.printf("%s %s\n%s", s.name, verb, markup(shownDiff(r.con.screen, row.Diff)))
 }
 
 // changes returns the number of jobs that were changed, or would be.

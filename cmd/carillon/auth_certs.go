@@ -109,7 +109,7 @@ func (c *authCertsCmd) Run(con *console) error {
 	for _, f := range files {
 		con.printf("%s\n", f.path)
 	}
-	con.notef("%s", c.usage(nodes))
+	con.notef("%s", markup(c.usage(nodes)))
 	return nil
 }
 

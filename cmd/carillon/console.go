@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -32,13 +33,39 @@ type console struct {
 // bar and text never share a line.
 func (c *console) printf(format string, args ...any) {
 	c.clearBar()
-	_, _ = fmt.Fprintf(c.out, format, args...)
+	_, _ = fmt.Fprintf(c.out, format, printable(args)...)
 }
 
 // notef writes a remark to err.
 func (c *console) notef(format string, args ...any) {
 	c.clearBar()
-	_, _ = fmt.Fprintf(c.err, format, args...)
+	_, _ = fmt.Fprintf(c.err, format, printable(args)...)
+}
+
+// markup is text that a command means as it is: with line breaks, or with escape sequences for the terminal. Any other
+// text among the arguments of a print may come from another user, a server or a file, and control characters in it could
+// change what the screen shows.
+type markup string
+
+// printable returns arguments of a print with the control characters of texts and errors made visible. Bytes are not
+// changed: they are documents, whose form escapes them.
+func printable(args []any) []any {
+	clean := make([]any, len(args))
+	for i, arg := range args {
+		switch v := reflect.ValueOf(arg); {
+		case arg == nil:
+		case v.Type() == reflect.TypeFor[markup]():
+			clean[i] = arg
+		case v.Kind() == reflect.String:
+			clean[i] = terminal.Printable(v.String())
+		default:
+			clean[i] = arg
+			if err, ok := arg.(error); ok {
+				clean[i] = terminal.Printable(err.Error())
+			}
+		}
+	}
+	return clean
 }
 
 // fail reports why a command failed, unless the command has done so (errReported), and returns the exit status. Only
@@ -69,7 +96,7 @@ func (c *console) refuse(command *kong.Context, err error) int {
 		help = command.Selected().FullPath()
 	}
 	if verbs != "" {
-		c.notef("\n%s\n", verbs)
+		c.notef("\n%s\n", markup(verbs))
 	}
 	c.notef("Run '%s --help' for the flags and examples.\n", help)
 	return exitUsage

@@ -24,8 +24,8 @@ func newDemoShow(con *console) *demoShow {
 }
 
 // paint returns a text in a style, if the output has colours.
-func (s *demoShow) paint(style terminal.Style, text string) string {
-	return s.con.screen.Paint(style, text)
+func (s *demoShow) paint(style terminal.Style, text string) markup {
+	return markup(s.con.screen.Paint(style, terminal.Printable(text)))
 }
 
 // opening prints where the server is.
@@ -67,9 +67,9 @@ func (s *demoShow) firing(f firing) {
 			late, style = formatMillis(lateness)+" EARLY", terminal.Red
 		}
 	}
-	how := f.how
+	how := s.paint(terminal.Plain, f.how)
 	if f.failed {
-		how = s.paint(terminal.Red, how)
+		how = s.paint(terminal.Red, f.how)
 	}
 	s.con.printf("  %-10s  %-12s  %s   %s\n",
 		f.job, f.scheduled.Local().Format("15:04:05.000"), s.paint(style, fmt.Sprintf("%11s", late)), how)

@@ -62,8 +62,9 @@ func (c *handoverCmd) Run(ctx context.Context, con *console) error {
 			if c.isDocument() {
 				return c.print(con, done)
 			}
-			_, err = fmt.Fprintf(con.out, "%s leads in the place of %s, after %s, in epoch %d\n", done.To, done.From, showMillis(done.TookMS), done.Epoch)
-			return err
+			out := con.buffered()
+			out.printf("%s leads in the place of %s, after %s, in epoch %d\n", done.To, done.From, showMillis(done.TookMS), done.Epoch)
+			return out.flush()
 		}
 		select {
 		case <-ctx.Done():

@@ -124,12 +124,12 @@ func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[
 			_ = out.flush()
 			return err
 		}
-		out.printf("%s", before)
+		out.printf("%s", markup(before))
 		if err := out.printItem(form, v); err != nil {
 			return err
 		}
 		before, after = separator, end
 	}
-	out.printf("%s", after)
+	out.printf("%s", markup(after))
 	return out.flush()
 }

@@ -43,8 +43,10 @@ func (o *output) flush() error {
 	return nil
 }
 
-// The buffer keeps the first failure, which flush returns. printf writes to the buffer.
-func (o *output) printf(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
+// The buffer keeps the first failure, which flush returns. printf writes to the buffer, as that of the console.
+func (o *output) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(o, format, printable(args)...)
+}
 
 // orDash returns a text, or a dash in place of an empty one.
 func orDash(s string) string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
 // heldRunFlags identify an attempt that a worker is working on. The fence comes with the delivery; it proves that the
@@ -58,7 +59,7 @@ func (c *console) printRunState(r *client.Run, form outputForm) error {
 	if r.Status == "retrying" && !r.DueAt.IsZero() {
 		next = ", next attempt " + showDistance(time.Until(r.DueAt.Time))
 	}
-	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, c.screen.Paint(statusStyle(r.Status), r.Status), next)
+	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, markup(c.screen.Paint(statusStyle(r.Status), terminal.Printable(r.Status))), next)
 	return nil
 }
 

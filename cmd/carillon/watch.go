@@ -81,7 +81,7 @@ func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, sho
 	}
 	// Only after a poll has succeeded, so that an error stays on the usual screen.
 	if con.screen.IsTerminal {
-		con.printf("%s", terminal.Enter)
+		con.printf(terminal.Enter)
 		defer w.closeScreen()
 	}
 	w.draw(state, nil)
@@ -148,14 +148,14 @@ func (w *watcher) draw(state []byte, err error) {
 		return
 	}
 	if w.last != nil {
-		w.con.printf("%s", w.separator())
+		w.con.printf("%s", markup(w.separator()))
 	}
 	w.con.printf("%s", state)
 	w.last = state
 }
 
 // closeScreen restores the terminal and prints the last state on it.
-func (w *watcher) closeScreen() { w.con.printf("%s%s", terminal.Leave, w.last) }
+func (w *watcher) closeScreen() { w.con.printf(terminal.Leave+"%s", w.last) }
 
 // redraw draws a state over the previous one. If the poll failed, the previous state stays, with the reason below it.
 func (w *watcher) redraw(state []byte, err error) {
@@ -167,7 +167,7 @@ func (w *watcher) redraw(state []byte, err error) {
 		note = screen.Paint(terminal.Red, terminal.Printable(explain(err)))
 	}
 	w.last = state
-	w.con.printf("%s", terminal.Frame(state, note, screen.Height))
+	w.con.printf("%s", markup(terminal.Frame(state, note, screen.Height)))
 }
 
 // separator returns what is printed between two states if the output is no terminal.

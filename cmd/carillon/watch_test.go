@@ -26,7 +26,7 @@ func TestWatchTellsChanges(t *testing.T) {
 			if look == "!" {
 				return errors.New("away")
 			}
-			con.printf("%s", look)
+			con.printf("%s", markup(look))
 			return nil
 		})
 		if err != nil || out.String() != "a\n\nb\n" || errs.String() != "carillon: away\n" {
