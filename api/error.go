@@ -31,6 +31,7 @@ var statusOf = map[apierr.Code]int{
 	apierr.VersionConflict: http.StatusConflict,
 	apierr.AlreadyExists:   http.StatusConflict,
 	apierr.StaleFence:      http.StatusConflict,
+	apierr.RunOver:         http.StatusConflict,
 	apierr.QuotaExceeded:   http.StatusTooManyRequests,
 	apierr.RateLimited:     http.StatusTooManyRequests,
 	apierr.NotLeader:       http.StatusServiceUnavailable,

@@ -12,7 +12,7 @@ func TestStatusOfContract(t *testing.T) {
 	for _, code := range []client.Code{
 		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeInvalidName, client.CodeInvalidSchedule, client.CodeInvalidTimezone,
 		client.CodeInvalidTarget, client.CodeInvalidField, client.CodeTooLarge, client.CodeNotFound, client.CodeVersionConflict,
-		client.CodeAlreadyExists, client.CodeStaleFence, client.CodeQuotaExceeded, client.CodeRateLimited, client.CodeNotLeader,
+		client.CodeAlreadyExists, client.CodeStaleFence, client.CodeRunOver, client.CodeQuotaExceeded, client.CodeRateLimited, client.CodeNotLeader,
 		client.CodeUnavailable, client.CodeInternal,
 	} {
 		found := false

@@ -68,7 +68,7 @@ func isOfAValue(reply []byte) bool {
 	if json.Unmarshal(reply, &e) != nil || e.Error == nil {
 		return false
 	}
-	return e.Error.Code == client.CodeNotFound || e.Error.Code == client.CodeStaleFence || e.Error.Code == client.CodeVersionConflict
+	return e.Error.Code == client.CodeNotFound || e.Error.Code == client.CodeStaleFence || e.Error.Code == client.CodeRunOver || e.Error.Code == client.CodeVersionConflict
 }
 
 // TestRefusalsConform: a refusal of each verb conforms to the schema of the replies of that verb.

@@ -24,6 +24,7 @@ const (
 	VersionConflict Code = "version_conflict"
 	AlreadyExists   Code = "already_exists"
 	StaleFence      Code = "stale_fence"
+	RunOver         Code = "run_over"
 	QuotaExceeded   Code = "quota_exceeded"
 	RateLimited     Code = "rate_limited"
 	NotLeader       Code = "not_leader"

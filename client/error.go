@@ -24,6 +24,7 @@ const (
 	CodeVersionConflict Code = "version_conflict"
 	CodeAlreadyExists   Code = "already_exists"
 	CodeStaleFence      Code = "stale_fence"
+	CodeRunOver         Code = "run_over"
 	CodeQuotaExceeded   Code = "quota_exceeded"
 	CodeRateLimited     Code = "rate_limited"
 	CodeNotLeader       Code = "not_leader"

@@ -155,7 +155,7 @@ func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (Ru
 		return RunView{}, err
 	}
 	if view, err = e.Run(ctx, tenant, id); err == nil && p.Err != nil && view.Status != job.StatusCancelled {
-		err = apierr.Errorf(apierr.VersionConflict, "run_id", "run %s is over: it %s; only a run that is not can be cancelled", id, past(view.Status))
+		err = apierr.Errorf(apierr.RunOver, "run_id", "run %s is over: it %s; only a run that is not can be cancelled", id, past(view.Status))
 	}
 	return view, err
 }
@@ -187,7 +187,11 @@ func (e *Engine) readRetry(ctx context.Context, p *core.RetryRun, id job.RunID) 
 	switch view.Status {
 	case job.StatusDead, job.StatusCancelled:
 	default:
-		return apierr.Errorf(apierr.VersionConflict, "run_id", "run %s is %s; want one that is dead or cancelled", id, view.Status)
+		code := apierr.VersionConflict
+		if view.Status.IsFinal() {
+			code = apierr.RunOver
+		}
+		return apierr.Errorf(code, "run_id", "run %s is %s; want one that is dead or cancelled", id, view.Status)
 	}
 	p.Name, p.Hash, p.Run = view.Job, e.hasher.hash(p.Tenant, view.Job), view.Run
 	if p.Run.HasPayload {
@@ -213,7 +217,7 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 	}
 	for i := range page.Runs {
 		_, err := e.RetryRun(ctx, q.Tenant, page.Runs[i].ID)
-		if e := (*apierr.Error)(nil); errors.As(err, &e) && (e.Code == apierr.VersionConflict || e.Code == apierr.NotFound) {
+		if e := (*apierr.Error)(nil); errors.As(err, &e) && (e.Code == apierr.VersionConflict || e.Code == apierr.RunOver || e.Code == apierr.NotFound) {
 			continue // another caller was faster
 		}
 		if retried > 0 && isQuota(err) {

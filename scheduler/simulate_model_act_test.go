@@ -95,7 +95,7 @@ func (m *model) expectCancel(a *modelAct) string {
 	}
 	if r := m.ended[a.run]; r != nil && !r.job.deleted && m.history.has(a.run) {
 		if r.status == "dead" {
-			return "version_conflict"
+			return "run_over"
 		}
 		a.idle = true
 		return ""
