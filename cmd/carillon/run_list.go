@@ -15,6 +15,7 @@ type runListCmd struct {
 	From   timeFlag `help:"Scheduled at or after this time." placeholder:"TIME"`
 	To     timeFlag `help:"Scheduled before this time." placeholder:"TIME"`
 	Status string   `help:"Only runs in this state: pending, running, retrying, succeeded, failed, dead, skipped or cancelled." placeholder:"STATUS" complete:"pending,running,retrying,succeeded,failed,dead,skipped,cancelled"`
+	Group  string   `help:"Count the runs by job and error, or by job: a row for each group, the largest first. Errors that differ only in numbers are one." enum:",error,job" default:"" placeholder:"error|job" complete:"error,job"`
 	Limit  int      `help:"Largest number to print; 0 is no limit." default:"50" placeholder:"N"`
 	remoteFlags
 	outputFlag
@@ -27,6 +28,7 @@ func (*runListCmd) Help() string {
 
   carillon run list reports/daily
   carillon run list --dead
+  carillon run list --dead --group error
   carillon run list reports/daily --limit 10 --watch
   carillon run list reports/daily --status skipped --limit 0 -o json
   carillon run list reports/daily --from 2026-11-01 --to 2026-11-08`
@@ -42,6 +44,9 @@ func (c *runListCmd) Run(ctx context.Context, con *console) error {
 
 // list prints the present runs once.
 func (c *runListCmd) list(ctx context.Context, con *console, r *remote) error {
+	if c.Group != "" {
+		return c.listGroups(ctx, con, r)
+	}
 	most := c.rows(c.Limit)
 	runs := atMost(r.Runs(ctx, client.RunListRequest{
 		Job: c.Job, From: c.From.Time, To: c.To.Time, Status: c.Status, Limit: pageSize(most),
