@@ -8,7 +8,7 @@ import (
 // Advice says what would be right instead of an unknown name: the known one that it most likely means, or the list of
 // all; none if nothing is known.
 func Advice(name string, known []string, none string) string {
-	if near := nearest(name, known); near != "" {
+	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if len(known) > 0 {
@@ -17,13 +17,17 @@ func Advice(name string, known []string, none string) string {
 	return none
 }
 
-// nearest returns the known name that a misspelled one most likely means; "" if none is close. Close means at most
+// Nearest returns the known name that a misspelled one most likely means; "" if none is close. Close means at most
 // two edits, and fewer than the known name has letters, so that a short name is not the advice for everything. The
-// name is clipped, which bounds the cost for a name of any length.
-func nearest(name string, known []string) string {
+// name is clipped, which bounds the cost for a name of any length. The known names are in lower case.
+func Nearest(name string, known []string) string {
+	name = strings.ToLower(Clip(name))
 	best, least := "", 3
 	for _, k := range known {
-		if d := distance(strings.ToLower(Clip(name)), k); d < least && d < len(k) {
+		if max(len(name)-len(k), len(k)-len(name)) >= least {
+			continue // each missing byte is an edit
+		}
+		if d := distance(name, k); d < least && d < len(k) {
 			best, least = k, d
 		}
 	}

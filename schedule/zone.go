@@ -99,8 +99,8 @@ func checkZoneName(name string) error {
 	return nil
 }
 
-// unknown returns the error for an unknown zone, and proposes the usual spelling if only that was wrong. It tries two
-// spellings, each of which costs a lookup, and only for names in error.
+// unknown returns the error for an unknown zone, and proposes the usual spelling if only that was wrong, or else the zone
+// of a similar name. It tries two spellings, each of which costs a lookup, and only for names in error.
 func (z *Zones) unknown(name string) error {
 	word := true
 	spelled := []byte(strings.ToLower(name))
@@ -113,6 +113,11 @@ func (z *Zones) unknown(name string) error {
 	for _, guess := range []string{string(spelled), strings.ToUpper(name)} {
 		if _, err := z.find(guess); err == nil && guess != name {
 			return badZone("%q is unknown; want %s", apierr.Clip(name), guess)
+		}
+	}
+	if guess := similarZone(name); guess != "" {
+		if _, err := z.find(guess); err == nil {
+			return badZone("%q is unknown; did you mean %s?", apierr.Clip(name), guess)
 		}
 	}
 	return badZone("%q is unknown; want an IANA name such as Europe/Berlin", apierr.Clip(name))
