@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
-
-	"github.com/carillon-io/carillon/server"
 )
 
-// demoCmd starts a server, registers jobs and shows each run with its lateness. It binds free ports on loopback, so
+// demoCmd starts a server, registers jobs, shows each run with its lateness, and kills the server in the middle. It binds free ports on loopback, so
 // it disturbs no server that runs already.
 type demoCmd struct {
 	For  span   `help:"How long it runs." default:"15s"`
@@ -19,7 +18,7 @@ type demoCmd struct {
 
 // Help is what `carillon demo --help` says besides the flags.
 func (*demoCmd) Help() string {
-	return `Starts a server of its own on free ports, registers a few jobs over NATS, receives their runs over NATS and HTTP, and shows the lateness of each: the time from its scheduled instant until the receiver had it.
+	return `Starts a server of its own on free ports, registers a few jobs over NATS, receives their runs over NATS and HTTP, and shows the lateness of each: the time from its scheduled instant until the receiver had it. In the middle it kills the server (kill -9) and starts it again: the jobs are there, and what was due meanwhile is fired.
 
 Examples:
 
@@ -29,6 +28,12 @@ Examples:
 
 // demoForMin is the shortest demo: each job must have time to fire.
 const demoForMin = 3 * time.Second
+
+// demoCrash is when the server is killed, in percent of the time.
+const demoCrash = 50
+
+// demoDown returns how long the server is down in a demo of a span, besides its start.
+func demoDown(span time.Duration) time.Duration { return min(span/10, time.Second) }
 
 // Run implements the command.
 func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
@@ -42,16 +47,18 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 	}
 	// A failed demo leaves no server and no directory behind either.
 	defer func() { err = errors.Join(err, stage.close()) }()
-	show.opening(stage.server.Ready(), stage.dir, stage.temporary)
+	show.opening(stage.server.ready, stage.dir, stage.temporary)
 	jobs := demoJobs(time.Now(), time.Duration(c.For), stage.hall.url)
 	if err := stage.register(ctx, jobs); err != nil {
 		return err
 	}
 	show.jobs(jobs, time.Duration(c.For))
-	stage.watch(ctx, time.Duration(c.For), show)
+	if err := stage.watch(ctx, con, time.Duration(c.For), show); err != nil {
+		return err
+	}
 	show.summary(jobs)
 	show.nextSteps()
-	return show.verdict(ctx)
+	return show.verdict(ctx, jobs)
 }
 
 // demoStage holds what a demo has started: its server, connection and receivers. It is the real server with the real
@@ -60,7 +67,7 @@ type demoStage struct {
 	dir string
 	// temporary says that dir was made here, and is removed at the end.
 	temporary bool
-	server    *server.Server
+	server    *demoServer
 	remote    *remote
 	// hall is nil until its receivers are there.
 	hall *demoHall
@@ -83,17 +90,10 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 	} else if err := checkDataDir(dir); err != nil {
 		return nil, err
 	}
-	logger := newLogger(con.err, "text", "error")
-	// As for serve, or the demo would show the lateness of a server without its settings.
-	tuneRuntime(ctx, logger)
-	s.server, err = server.Start(ctx, server.Options{
-		Dir: s.dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,
-		Logger: logger, Version: buildVersion().Version,
-	})
-	if err != nil {
+	if s.server, err = startDemoServer(ctx, con, s.dir, "127.0.0.1:0", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	flags := serverFlags{endpointFlags: endpointFlags{Server: s.server.Ready().NATS, Timeout: span(10 * time.Second)}}
+	flags := serverFlags{endpointFlags: endpointFlags{Server: s.server.ready.NATS, Timeout: span(10 * time.Second)}}
 	if s.remote, err = flags.connectAs(ctx, whoAsks()); err != nil {
 		return nil, err
 	}
@@ -111,21 +111,58 @@ func (s *demoStage) register(ctx context.Context, jobs []demoJob) error {
 	return nil
 }
 
-// watch shows the runs as they are received, until the span is over or ctx ends. Firings that are still queued at
-// its end are not shown and not counted.
-func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoShow) {
-	end := time.NewTimer(span)
+// watch shows the runs as they are received, until the span is over or ctx ends, and kills the server in between. What was
+// due while it was down is awaited a little longer.
+func (s *demoStage) watch(ctx context.Context, con *console, span time.Duration, show *demoShow) error {
+	crash, end := time.NewTimer(span*demoCrash/100), time.NewTimer(span)
+	defer crash.Stop()
 	defer end.Stop()
-	for {
+	isOver := false
+	for !isOver || show.missing() {
 		select {
 		case f := <-s.hall.firings:
 			show.firing(f)
+		case <-crash.C:
+			if err := s.crash(ctx, con, demoDown(span), show); err != nil {
+				return err
+			}
 		case <-end.C:
-			return
+			if isOver {
+				return nil
+			}
+			isOver = true
+			end.Reset(demoPatience)
 		case <-ctx.Done():
-			return
+			return nil
 		}
 	}
+	return nil
+}
+
+// crash kills the server and starts it again on the same addresses, so that the client and the receivers find it.
+func (s *demoStage) crash(ctx context.Context, con *console, down time.Duration, show *demoShow) (err error) {
+	before := s.server.ready
+	s.server.kill()
+	s.server = nil
+	show.killed(time.Now())
+	select {
+	case <-time.After(down):
+	case <-ctx.Done():
+		return nil
+	}
+	begun := time.Now()
+	s.server, err = startDemoServer(ctx, con, s.dir, hostOfURL(before.NATS), hostOfURL(before.HTTP))
+	if err != nil {
+		return err
+	}
+	show.back(time.Now(), time.Since(begun), s.server.ready.Jobs)
+	return nil
+}
+
+// hostOfURL returns host and port of a URL of a server.
+func hostOfURL(url string) string {
+	_, host, _ := strings.Cut(url, "://")
+	return host
 }
 
 // close stops everything that the demo started and removes its temporary directory. It works for a stage that was only
@@ -133,9 +170,7 @@ func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoSho
 func (s *demoStage) close() error {
 	var errs []error
 	if s.server != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		errs = append(errs, s.server.Close(ctx))
+		s.server.stop()
 	}
 	if s.hall != nil {
 		s.hall.close()

@@ -11,6 +11,10 @@ import (
 // receives them all.
 const demoSubjects = "demo."
 
+// demoDue is the end of the name of the job that is due while the server is down. Its target is a webhook, because the
+// receiver's connection to NATS is down as well.
+const demoDue = "while-down"
+
 // demoJob is a job of the demo, with a note on what it shows.
 type demoJob struct {
 	job  client.Job
@@ -46,8 +50,9 @@ func demoJobs(now time.Time, span time.Duration, url string) []demoJob {
 		onNATS("cron", "*/5 * * * * *", "cron, with seconds"),
 		onNATS("once-1", at(20), "a one-shot"),
 		onNATS("once-2", at(45), "a one-shot"),
-		onNATS("once-3", at(70), "a one-shot"),
+		onNATS("once-3", at(85), "a one-shot"),
 		onHTTP("webhook", "@every 2s", "a webhook"),
 		onHTTP("flaky", at(30), fmt.Sprintf("a webhook that fails %d times", demoFailures)),
+		onHTTP(demoDue, "@at "+client.At(now.Add(span*demoCrash/100+demoDown(span)/2)).String(), "due while the server is down"),
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -16,11 +15,15 @@ import (
 type demoShow struct {
 	con  *console
 	late map[string][]time.Duration // lateness of first attempts, by job
+
+	killedAt, backAt time.Time      // of the server; zero before
+	jobsAfter        int            // jobs that it had then
+	due              map[string]int // runs that were due while it was down, by job; no latenesses of the scheduler
 }
 
 // newDemoShow returns a show without a firing.
 func newDemoShow(con *console) *demoShow {
-	return &demoShow{con: con, late: map[string][]time.Duration{}}
+	return &demoShow{con: con, late: make(map[string][]time.Duration), due: make(map[string]int)}
 }
 
 // paint returns a text in a style, if the output has colours.
@@ -29,7 +32,7 @@ func (s *demoShow) paint(style terminal.Style, text string) markup {
 }
 
 // opening prints where the server is.
-func (s *demoShow) opening(r server.Ready, dir string, temporary bool) {
+func (s *demoShow) opening(r demoReady, dir string, temporary bool) {
 	kept := ""
 	if temporary {
 		kept = " (removed at the end)"
@@ -58,7 +61,12 @@ func (s *demoShow) jobs(jobs []demoJob, span time.Duration) {
 func (s *demoShow) firing(f firing) {
 	late, style := "retry", terminal.Dim
 	// An attempt without the header counts as the first.
-	if f.attempt <= 1 {
+	switch {
+	case s.wasDown(f.scheduled):
+		s.due[f.job]++
+		late, style = "+"+formatMillis(f.received.Sub(f.scheduled)), terminal.Yellow
+		f.how += ", due while it was down"
+	case f.attempt <= 1:
 		lateness := f.received.Sub(f.scheduled)
 		s.late[f.job] = append(s.late[f.job], lateness)
 		late, style = "+"+formatMillis(lateness), terminal.Green
@@ -75,6 +83,30 @@ func (s *demoShow) firing(f firing) {
 		f.job, f.scheduled.Local().Format("15:04:05.000"), s.paint(style, fmt.Sprintf("%11s", late)), how)
 }
 
+// killed notes when the server was killed, and says so.
+func (s *demoShow) killed(at time.Time) {
+	s.killedAt = at
+	s.con.printf("  %s\n", s.paint(terminal.Red, "The server is killed (kill -9)."))
+}
+
+// back notes when the server was ready again, and says so.
+func (s *demoShow) back(at time.Time, took time.Duration, jobs int) {
+	s.backAt, s.jobsAfter = at, jobs
+	s.con.printf("  %s\n", s.paint(terminal.Green, fmt.Sprintf("It is back after %s, with %s from its log.", formatMillis(took), plural(jobs, "job"))))
+}
+
+// crashSlack is how long before the end of the server, and after its start, a run counts as one of that time: it may have
+// been under way.
+const crashSlack = 100 * time.Millisecond
+
+// wasDown reports whether the server was down at an instant.
+func (s *demoShow) wasDown(at time.Time) bool {
+	return !s.killedAt.IsZero() && at.After(s.killedAt.Add(-crashSlack)) && (s.backAt.IsZero() || at.Before(s.backAt.Add(crashSlack)))
+}
+
+// missing reports whether the job that was due while the server was down has not been fired yet.
+func (s *demoShow) missing() bool { return !s.backAt.IsZero() && s.due[demoDue] == 0 }
+
 // summary prints the percentiles of the lateness for each job and for all.
 func (s *demoShow) summary(jobs []demoJob) {
 	s.con.printf("\n%s\n\n", s.paint(terminal.Bold, "How late the runs reached their receivers:"))
@@ -83,11 +115,25 @@ func (s *demoShow) summary(jobs []demoJob) {
 	for _, j := range jobs {
 		// The receivers know a job by the end of its subject or path, which has no prefix.
 		name := j.job.Name[len("demo/"):]
+		if name == demoDue {
+			continue // its lateness is that of the crash
+		}
 		s.summaryRow(t, name, s.late[name])
 		all = append(all, s.late[name]...)
 	}
 	s.summaryRow(t, "all", all)
 	_ = t.Flush()
+	if n := s.dueInAll(); n > 0 {
+		s.con.printf("\nThe server was killed once. Runs that were due while it was down, fired after its return and not in the table: %d.\n", n)
+	}
+}
+
+// dueInAll returns how many runs were due while the server was down, and were fired after that.
+func (s *demoShow) dueInAll() (n int) {
+	for _, runs := range s.due {
+		n += runs
+	}
+	return n
 }
 
 // summaryRow adds the row of one job to the summary. It sorts late in place.
@@ -115,8 +161,8 @@ func (s *demoShow) nextSteps() {
 }
 
 // verdict returns an error if a run came early, or if no run came and the demo was not interrupted. The demo is a
-// check of the promise as well: a run that came early makes it fail.
-func (s *demoShow) verdict(ctx context.Context) error {
+// check of the promises as well: a run that came early, or what the crash has lost, makes it fail.
+func (s *demoShow) verdict(ctx context.Context, jobs []demoJob) error {
 	runs, early := 0, 0
 	for _, late := range s.late {
 		runs += len(late)
@@ -125,6 +171,10 @@ func (s *demoShow) verdict(ctx context.Context) error {
 	switch {
 	case early > 0:
 		return fmt.Errorf("%s came early; was the clock of this machine set back?", plural(early, "run"))
+	case !s.backAt.IsZero() && s.jobsAfter != len(jobs):
+		return fmt.Errorf("the server came back with %s of %d", plural(s.jobsAfter, "job"), len(jobs))
+	case s.missing():
+		return errors.New("the job that was due while the server was down was not fired")
 	case runs == 0 && ctx.Err() == nil:
 		return errors.New("no run was received; the log above says why")
 	}
