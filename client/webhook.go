@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -46,6 +47,12 @@ func (v *WebhookVerifier) verify(header http.Header, body []byte, now time.Time)
 	tolerance := v.Tolerance
 	if tolerance == 0 {
 		tolerance = WebhookTolerance
+	}
+	for _, name := range []string{webhook.HeaderID, webhook.HeaderTimestamp, webhook.HeaderSignature} {
+		// Another program that reads the request may take another one of them.
+		if n := len(header.Values(name)); n > 1 {
+			return fmt.Errorf("%w: it has %s %d times", ErrWebhook, name, n)
+		}
 	}
 	return webhook.Verify(v.keys, webhook.Message{
 		ID: header.Get(webhook.HeaderID), Timestamp: header.Get(webhook.HeaderTimestamp), Signature: header.Get(webhook.HeaderSignature),

@@ -62,6 +62,8 @@ func TestVerify(t *testing.T) {
 		"empty signature":   func(m *Message) { m.Signature = "v1," },
 		"another version":   func(m *Message) { m.Signature = "v2," + strings.TrimPrefix(vectorSignature, "v1,") },
 		"half a signature":  func(m *Message) { m.Signature = vectorSignature[:20] },
+		"line break":        func(m *Message) { m.Signature = vectorSignature[:20] + "\r\n" + vectorSignature[20:] },
+		"other last bits":   func(m *Message) { m.Signature = vectorSignature[:len(vectorSignature)-2] + "F=" },
 		"many signatures":   func(m *Message) { m.Signature = strings.Repeat(vectorSignature+" ", 1000) },
 	} {
 		m := good

@@ -13,7 +13,7 @@ import (
 // flag with a text stands here, or has the tag "secret". payload, header and the texts of reports are what jobs and their
 // workers say: docs/credentials.md tells how to keep secrets out of them.
 var notSecret = strings.Fields(`
-	config data listen http-listen http-hosts auth prefix inbox-prefix inbox creds nkey token-file tls-cert tls-key tls-ca
+	group config data listen http-listen http-hosts auth prefix inbox-prefix inbox creds nkey token-file tls-cert tls-key tls-ca
 	http-tls-cert http-tls-key http-tls-client-ca listen-tls-cert listen-tls-key listen-tls-ca cluster-tls-cert cluster-tls-key cluster-tls-ca
 	cluster-name node cluster-listen cluster-password-file durability profile-listen webhook-ca secrets-dir tzdata events-stream log-format log-level
 	color context tenant by output set file timezone schedule exclude overlap missed label description payload header

@@ -84,6 +84,9 @@ func (c *authNATSCmd) plan() (*natsPlan, error) {
 	if !isSubjectToken(c.Inbox) || c.Inbox == c.Prefix || strings.HasPrefix(c.Inbox, "$") {
 		return nil, usagef("--inbox %q cannot be one; want the beginning of a token of a subject, such as _INBOX", clip(c.Inbox))
 	}
+	if len(c.Tenant) == 0 {
+		return nil, usagef("--tenant is empty; want names of tenants, such as billing,shop")
+	}
 	if len(c.Tenant) > tenantsMax {
 		return nil, usagef("--tenant has %d tenants; want at most %d", len(c.Tenant), tenantsMax)
 	}
