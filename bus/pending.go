@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
@@ -31,12 +32,15 @@ const (
 	// all bulk registrations under way may have.
 	sentRate, sentBurst = 64 << 20, 64 << 20
 
-	// Between two looks is the first time without clients of tenants, and the second with them, or the third while they send
-	// or are sent more than pendingBusy between two looks; and more if a look takes more than a fiftieth of it, up to the last.
+	// Between two looks is the first time; or the second, if the process has allocated pendingGrowth since the last look and
+	// there are clients of tenants; or the third while these send or are sent more than pendingBusy in the second; and more if
+	// a look takes more than a fiftieth of it, up to the last. What waits is memory that was allocated for it, and how much
+	// was allocated costs less than a microsecond to read, where a look costs a hundred and allocates for each client.
 	// While much passes, a look takes long because it waits for the locks of the clients: then it may take half of the time,
 	// or there would be fewest looks when most passes. A hundred readers are sent 50 MiB in ten milliseconds.
 	pendingIdle, pendingEvery, pendingSoon = 50 * time.Millisecond, 10 * time.Millisecond, 2 * time.Millisecond
 	pendingEveryMax                        = 250 * time.Millisecond
+	pendingGrowth                          = 1 << 20
 	pendingBusy                            = 256 << 10
 	pendingShare, pendingShareBusy         = 50, 2
 	// writeMax bounds a write to a client. For so long the server keeps what waits for a client that it has disconnected.
@@ -48,6 +52,7 @@ type pendingWatch struct {
 	bus  *Bus
 	past map[uint64]passed // what had passed to and from each client at the last look
 	at   time.Time         // of the last look
+	had  uint64            // what the process had allocated at the last look, in bytes
 	debt map[string]int64  // bytes that each tenant has sent beyond its rate; none below 1
 }
 
@@ -65,7 +70,7 @@ func (b *Bus) WatchPending(ctx context.Context) {
 		return
 	}
 	w := newPendingWatch(b)
-	timer := time.NewTimer(pendingIdle)
+	timer, rest := time.NewTimer(pendingIdle), pendingIdle
 	defer timer.Stop()
 	for {
 		select {
@@ -73,10 +78,27 @@ func (b *Bus) WatchPending(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		began := time.Now()
-		rest := w.look(began)
+		began, has := time.Now(), allocated()
+		if rest == pendingEvery && !w.isDue(began, has) {
+			timer.Reset(rest)
+			continue
+		}
+		w.had = has
+		rest = w.look(began)
 		timer.Reset(restAfter(rest, time.Since(began)))
 	}
+}
+
+// isDue reports whether to look before pendingIdle has passed since the last look, when the process has allocated so many bytes.
+func (w *pendingWatch) isDue(now time.Time, has uint64) bool {
+	return has-w.had >= pendingGrowth || now.Sub(w.at) >= pendingIdle
+}
+
+// allocated returns how many bytes the process has allocated since its start.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // restAfter returns how long after a look the next one is, when the look asks for a rest and took some time.
@@ -121,13 +143,14 @@ func (w *pendingWatch) look(now time.Time) (again time.Duration) {
 		}
 	}
 	w.past = past
+	isBusy := moved > int64(pendingBusy*max(1, now.Sub(w.at)/pendingEvery))
 	w.boundUnread(guests)
 	w.boundSent(guests, now)
 	for _, name := range full {
 		w.boundRequests(guests, w.bus.accountConns.tenantsOf(name))
 	}
 	switch {
-	case moved > pendingBusy:
+	case isBusy:
 		return pendingSoon
 	case len(guests) > 0:
 		return pendingEvery

@@ -208,6 +208,36 @@ func TestLooksAreSoonWhileMuchPasses(t *testing.T) {
 	}
 }
 
+// TestLooksFollowWhatIsAllocated: between looks that are far apart, what grows is looked at soon. Without growth and without
+// much that passes, a look is not due.
+func TestLooksFollowWhatIsAllocated(t *testing.T) {
+	b := openTenants(t, &testkit.Buffer{}, "a")
+	w := newPendingWatch(b)
+	asTenant(t, b, "a")
+	now := time.Now()
+	if again := w.look(now); again != pendingEvery {
+		t.Fatalf("with a client that does nothing the next look is after %s; want %s", again, pendingEvery)
+	}
+	w.had = 1000
+	for _, c := range []struct {
+		after time.Duration
+		grown uint64
+		want  bool
+	}{
+		{pendingEvery, 0, false}, {pendingEvery, pendingGrowth - 1, false}, {pendingEvery, pendingGrowth, true},
+		{pendingIdle - 1, 0, false}, {pendingIdle, 0, true},
+	} {
+		if got := w.isDue(now.Add(c.after), 1000+c.grown); got != c.want {
+			t.Errorf("%s after a look, with %d bytes more, a look is due: %t; want %t", c.after, c.grown, got, c.want)
+		}
+	}
+	before := allocated()
+	kept := make([]byte, pendingGrowth)
+	if grown := allocated() - before; grown < pendingGrowth {
+		t.Errorf("a buffer of %d bytes counts as %d", len(kept), grown)
+	}
+}
+
 // TestPausesGrow: the pause of a tenant that is too much again is longer, up to a bound, and the clients of one look count
 // once.
 func TestPausesGrow(t *testing.T) {

@@ -19,6 +19,8 @@ type Desk struct {
 	conn   *nats.Conn   // the caller's
 	rule   *Rule        // shared with other desks; never nil
 	logger *slog.Logger // receives drops, at most once in sayEvery
+
+	senders senders // of the requests that came
 }
 
 // NewDesk returns a desk. A nil rule allows the default inboxes; its count of dropped requests is not
@@ -42,6 +44,8 @@ type Request struct {
 
 	reply string     // "" if the caller expects no reply; otherwise an inbox by the rule
 	conn  *nats.Conn // on which the request came
+
+	senders *senders // of the desk; nil for a request without one
 }
 
 // Subscribe receives the requests on a subject. It calls handle for one request at a time, on the goroutine
@@ -68,7 +72,7 @@ func (d *Desk) handler(handle func(*Request)) nats.MsgHandler {
 		}
 		handle(&Request{
 			Subject: m.Subject, Header: m.Header, Data: m.Data, HeaderBytes: m.Size() - len(m.Subject) - len(m.Reply) - len(m.Data),
-			reply: m.Reply, conn: d.conn,
+			reply: m.Reply, conn: d.conn, senders: &d.senders,
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
 )
 
@@ -26,14 +25,8 @@ func (r *Request) Sender() (account, user string, err error) {
 	if n := timesNamed(r.Header); n != 1 || len(values) != 1 {
 		return "", "", fmt.Errorf("the header of the request names %s %d times, which the NATS server sets and a client does not; want none from the client", SenderHeader, n)
 	}
-	var info struct {
-		Account string `json:"acc"`
-		User    string `json:"user"`
-	}
-	if err := json.Unmarshal([]byte(values[0]), &info); err != nil {
-		return "", "", fmt.Errorf("the header %s of the request cannot be read", SenderHeader)
-	}
-	return info.Account, info.User, nil
+	who, err := r.senders.read(values[0])
+	return who.Account, who.User, err
 }
 
 // timesNamed returns how often the name of the sender's header stands anywhere in a header, in names and in values. The

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func asServed(header []byte) (*Request, bool) {
 	}
 	came := append(bytes.Clone(header[:len(header)-2]), serverLine+"\r\n"...)
 	h, err := nats.DecodeHeadersMsg(came)
-	return &Request{Header: h, HeaderBytes: len(came)}, err == nil
+	return &Request{Header: h, HeaderBytes: len(came), senders: new(senders)}, err == nil
 }
 
 // FuzzSender: whatever a client writes into the header of a request, its sender is the one whom the server names, or none.
@@ -60,5 +61,29 @@ func TestSenderOfPlainHeaders(t *testing.T) {
 		if account, user, err := r.Sender(); err != nil || account != "billing:ask" || user != "token:see" {
 			t.Errorf("%q: %s, %s, %v", header, account, user, err)
 		}
+	}
+}
+
+// TestSendersAreKept: what a desk has read before is not read again, two texts of a sender do not mix, and what it keeps
+// has a bound.
+func TestSendersAreKept(t *testing.T) {
+	var kept senders
+	for i := range 3 * sendersMax {
+		text := fmt.Sprintf(`{"acc":"billing","user":"token:%d"}`, i)
+		for range 2 {
+			if who, err := kept.read(text); err != nil || who != (sender{"billing", fmt.Sprintf("token:%d", i)}) {
+				t.Fatalf("%s is read as %v, %v", text, who, err)
+			}
+		}
+		if len(kept.known) > sendersMax {
+			t.Fatalf("%d are kept; want at most %d", len(kept.known), sendersMax)
+		}
+	}
+	long, n := fmt.Sprintf(`{"acc":"billing","user":"ci","name":%q}`, strings.Repeat("x", senderBytesMax)), len(kept.known)
+	if who, err := kept.read(long); err != nil || who.User != "ci" || len(kept.known) != n {
+		t.Errorf("a long text is read as %v, %v; %d are kept, before %d", who, err, len(kept.known), n)
+	}
+	if who, err := kept.read("no JSON"); err == nil || who != (sender{}) || len(kept.known) != n {
+		t.Errorf("what is no JSON is read as %v, %v", who, err)
 	}
 }

@@ -14,10 +14,10 @@ import (
 const (
 	// More costs memory, less costs collections. It is most of what the flood of a tenant adds to the memory of a server, which
 	// is to stay below 128 MiB.
-	garbageBytes = 96 << 20
-	// Below 24 MiB of live bytes the garbage is four times these; from 192 MiB on it is half of them. Both follow
+	garbageBytes = 72 << 20
+	// Below 24 MiB of live bytes the garbage is three times these; from 144 MiB on it is half of them. Both follow
 	// from garbageBytes.
-	gcPercentMost  = 400
+	gcPercentMost  = 300
 	gcPercentLeast = 50
 )
 

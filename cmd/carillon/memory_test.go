@@ -47,7 +47,7 @@ func TestPaceOfCollections(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want int
-	}{{0, 400}, {10 << 20, 400}, {48 << 20, 200}, {96 << 20, 100}, {192 << 20, 50}, {4 << 30, 50}} {
+	}{{0, 300}, {10 << 20, 300}, {36 << 20, 200}, {72 << 20, 100}, {144 << 20, 50}, {4 << 30, 50}} {
 		if got := gcPercent(c.live); got != c.want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", c.live, got, c.want)
 		}
