@@ -156,6 +156,7 @@ func TestSizesAreChecked(t *testing.T) {
 		"flood --mix dance":                     "--mix must be one of",
 		"flood --parallel 3":                    "--parallel is 3",
 		"flood --readers 0":                     "--readers is 0",
+		"flood --rounds 0":                      "--rounds is 0",
 		"rights --rounds 0":                     "--rounds is 0",
 		"dance":                                 "unexpected argument",
 		"all --binary /nowhere/at/all/carillon": "",
