@@ -37,6 +37,7 @@ type Executor struct {
 	isClosed atomic.Bool
 	underWay atomic.Int64 // requests without a reply yet
 
+	goroutines *goroutines // of the requests over NATS
 	// single admits the requests for one thing, bulk the registrations of many. Both share their places among tenants.
 	// In an executor for this process both are nil and admit all.
 	single, bulk *gate
@@ -57,11 +58,13 @@ type carrier interface {
 
 // newExecutor returns an executor with bounds and counters. The options must be complete and valid.
 func newExecutor(engine Engine, opts Options, c carrier) *Executor {
-	places := placesOf(runtime.NumCPU(), runtime.GOMAXPROCS(0))
+	places, g := placesOf(runtime.NumCPU(), runtime.GOMAXPROCS(0)), newGoroutines()
 	x := &Executor{
 		opts: opts, engine: engine, carrier: c, stats: make(map[string]*verbStats),
-		single: newGate(min(opts.RequestsMax, runningMax), opts.RequestsMax, singleBytesMax),
-		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax),
+		goroutines: g,
+
+		single: newGate(min(opts.RequestsMax, runningMax), opts.RequestsMax, singleBytesMax, g),
+		bulk:   newGate(opts.BulkMax, opts.BulkMax+opts.BulkWaiting, bulkBytesMax, g),
 		rooms:  newRooms(&opts),
 
 		processors: newProcessors(places, piecesRate*rate.Limit(places), piecesBurst),

@@ -16,7 +16,8 @@ import (
 //
 // Invariant: each pass that runs or waits has one of admitted. A tenant is in turns exactly while it has a line.
 type gate struct {
-	bytesMax int
+	bytesMax   int
+	goroutines *goroutines // of the requests that run
 
 	mu                sync.Mutex
 	admitted, running fair.Shares[string]
@@ -48,9 +49,9 @@ type pass struct {
 }
 
 // newGate returns a gate for the given numbers of requests that run, and that run or wait, and for their bytes.
-func newGate(running, admitted, bytesMax int) *gate {
+func newGate(running, admitted, bytesMax int, g *goroutines) *gate {
 	return &gate{
-		bytesMax: bytesMax, admitted: fair.NewShares[string](admitted), running: fair.NewShares[string](running),
+		bytesMax: bytesMax, goroutines: g, admitted: fair.NewShares[string](admitted), running: fair.NewShares[string](running),
 		lines: make(map[string]*gateLine), bytesBy: make(map[string]int),
 	}
 }
@@ -189,7 +190,7 @@ func (p *pass) giveLocked() {
 	p.isRunning = true
 	switch {
 	case p.run != nil:
-		go p.run()
+		p.gate.goroutines.run(p.run)
 	case p.given != nil:
 		close(p.given)
 	}

@@ -23,7 +23,7 @@ func mustAdmit(t *testing.T, g *gate, party string) *pass {
 // TestGateLeavesRoom lets one tenant fill the gate with all that it may have: its next request is refused, and one of
 // another tenant runs at once.
 func TestGateLeavesRoom(t *testing.T) {
-	g := newGate(8, 64, 1<<20)
+	g := newGate(8, 64, 1<<20, nil)
 	var passes []*pass
 	for {
 		p, err := g.admit("loud", 1)
@@ -60,7 +60,7 @@ func TestGateLeavesRoom(t *testing.T) {
 // TestGateTakesTurns has many requests of one tenant wait, and then one of each of two others: these are next.
 func TestGateTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(1, 1000, 1<<20)
+		g := newGate(1, 1000, 1<<20, nil)
 		first := mustAdmit(t, g, "loud")
 		if err := first.enter(t.Context()); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestGateTakesTurns(t *testing.T) {
 
 // TestGateBoundsBytes holds few requests with many bytes.
 func TestGateBoundsBytes(t *testing.T) {
-	g := newGate(10, 100, 1000)
+	g := newGate(10, 100, 1000, nil)
 	large, err := g.admit("loud", 5000)
 	if err != nil {
 		t.Fatalf("a request of more than the bound, alone: %v", err)
@@ -121,7 +121,7 @@ func TestGateBoundsBytes(t *testing.T) {
 // TestGateForgets has requests give up while nothing ends: what they held is free, and a later request runs.
 func TestGateForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(1, 100, 1<<20)
+		g := newGate(1, 100, 1<<20, nil)
 		first := mustAdmit(t, g, "loud")
 		if err := first.enter(t.Context()); err != nil {
 			t.Fatal(err)

@@ -159,7 +159,9 @@ func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1
 func (s *Service) stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.executor.isClosed.Store(true)
+	if !s.executor.isClosed.Swap(true) {
+		s.executor.goroutines.end()
+	}
 	var errs []error
 	for _, sub := range s.subs {
 		errs = append(errs, ended(sub.Drain()))
