@@ -24,7 +24,8 @@ func (k *Keeper) May(w Who, tenant, verb string) bool {
 	case k == nil:
 		return w.isWithin(verb)
 	case w.Tenant != "":
-		return (w.Tenant == tenant || needs[verb].anywhere) && concernsTenant(verb)
+		n := needs[verb]
+		return (w.Tenant == tenant || n.anywhere || n.known) && concernsTenant(verb)
 	}
 	return w.Can(verb, tenant)
 }

@@ -2,8 +2,6 @@ package access
 
 import (
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // certBytesMax bounds the name of a certificate in the file: the longest DNS name, and a URI of a usual size, fit.
@@ -11,7 +9,7 @@ const certBytesMax = 512
 
 // addCert makes a principal the one of certificates with a name; "" for a principal that is known by other means alone. The
 // name of the principal itself counts for nothing there: it was not chosen with regard to what an authority issues.
-func (t *Table) addCert(n *yaml.Node, p *Principal, name string) error {
+func (t *Table) addCert(n *node, p *Principal, name string) error {
 	if name == "" {
 		return nil
 	}

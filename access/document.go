@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/carillon-io/carillon/apierr"
 )
 
@@ -19,65 +17,133 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
 
 // wrong returns the error of a part of the file.
-func wrong(n *yaml.Node, format string, args ...any) error {
-	return &lineError{n.Line, fmt.Sprintf(format, args...)}
+func wrong(n *node, format string, args ...any) error {
+	return &lineError{n.line, fmt.Sprintf(format, args...)}
 }
 
-// key is a key of a mapping, with what reads its value.
+// key is a key of a mapping, with what reads its value: a function, or, of a text that is not empty, where it goes and what
+// names it in errors.
 type key struct {
 	name string
-	read func(*yaml.Node) error
+	read func(*node) error
+	to   *string
+	what string
 }
 
 // readMapping reads a mapping with known keys, each at most once. what names it in errors.
-func readMapping(n *yaml.Node, what string, keys ...key) error {
-	return eachKey(n, what, func(name, value *yaml.Node) error {
-		i := slices.IndexFunc(keys, func(k key) bool { return k.name == name.Value })
-		if i < 0 {
-			var known []string
-			for _, k := range keys {
-				known = append(known, k.name)
-			}
-			return wrong(name, "the key %q of %s is unknown; %s", apierr.Clip(name.Value), what, apierr.Advice(name.Value, known, ""))
-		}
-		return keys[i].read(value)
-	})
-}
-
-// eachKey reads a mapping whose keys are names, each at most once. An empty value counts as an empty mapping.
-func eachKey(n *yaml.Node, what string, read func(name, value *yaml.Node) error) error {
-	if isNull(n) {
-		return nil
+func readMapping(n *node, what string, keys ...key) error {
+	if err := wantMapping(n, what); err != nil {
+		return err
 	}
-	if n.Kind != yaml.MappingNode {
-		return wrong(n, "%s is %s; want a mapping of keys and values", what, kindOf(n))
-	}
-	seen := make(map[string]int, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name := n.Content[i]
-		if name.Kind != yaml.ScalarNode {
-			return wrong(name, "a key of %s is %s; want a name", what, kindOf(name))
+	var seen firsts
+	for i := 0; i+1 < len(n.content); i += 2 {
+		if err := seen.check(n.content[:i+1], what); err != nil {
+			return err
 		}
-		if line, twice := seen[name.Value]; twice {
-			return wrong(name, "the key %q of %s stands on line %d already", apierr.Clip(name.Value), what, line)
+		name, value := n.content[i], n.content[i+1]
+		k := slices.IndexFunc(keys, func(k key) bool { return k.name == name.value })
+		if k < 0 {
+			return unknownKey(name, what, keys)
 		}
-		seen[name.Value] = name.Line
-		if err := read(name, n.Content[i+1]); err != nil {
+		if err := keys[k].readValue(value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// eachItem reads a list. An empty value counts as an empty list.
-func eachItem(n *yaml.Node, what string, read func(*yaml.Node) error) error {
-	if isNull(n) {
+// readValue reads the value of the key.
+func (k *key) readValue(n *node) error {
+	if k.read != nil {
+		return k.read(n)
+	}
+	return readText(n, k.to, k.what)
+}
+
+// unknownKey returns the error of a key that is none of those known.
+func unknownKey(name *node, what string, keys []key) error {
+	var known []string
+	for _, k := range keys {
+		known = append(known, k.name)
+	}
+	return wrong(name, "the key %q of %s is unknown; %s", apierr.Clip(name.value), what, apierr.Advice(name.value, known, ""))
+}
+
+// wantMapping refuses what is no mapping. An empty value counts as an empty mapping.
+func wantMapping(n *node, what string) error {
+	if n.kind != kindMapping && !n.isNull {
+		return wrong(n, "%s is %s; want a mapping of keys and values", what, kindOf(n))
+	}
+	return nil
+}
+
+// eachKey reads a mapping whose keys are names, each at most once.
+func eachKey(n *node, what string, read func(name, value *node) error) error {
+	if err := wantMapping(n, what); err != nil {
+		return err
+	}
+	var seen firsts
+	for i := 0; i+1 < len(n.content); i += 2 {
+		if err := seen.check(n.content[:i+1], what); err != nil {
+			return err
+		}
+		if err := read(n.content[i], n.content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firsts finds keys that stand twice. A large file has tens of thousands of small mappings, for which a map each would cost
+// more than all else. The zero value is ready.
+type firsts struct{ names map[string]*node }
+
+// firstsMany is how many keys a mapping has whose keys are found by a map.
+const firstsMany = 16
+
+// check refuses the last one of some keys, with their values between them, if it is no name or stands there already. It is
+// called for each key of a mapping in turn.
+func (f *firsts) check(keys []*node, what string) error {
+	before, name := keys[:len(keys)-1], keys[len(keys)-1]
+	if name.kind != kindScalar {
+		return wrong(name, "a key of %s is %s; want a name", what, kindOf(name))
+	}
+	if first := f.of(name, before); first != nil {
+		return wrong(name, "the key %q of %s stands on line %d already", apierr.Clip(name.value), what, first.line)
+	}
+	return nil
+}
+
+// of returns the key with the name of another one among those before it; nil if there is none.
+func (f *firsts) of(name *node, before []*node) *node {
+	if len(before) < 2*firstsMany {
+		for i := 0; i < len(before); i += 2 {
+			if before[i].value == name.value {
+				return before[i]
+			}
+		}
 		return nil
 	}
-	if n.Kind != yaml.SequenceNode {
+	if f.names == nil {
+		f.names = make(map[string]*node, 2*len(before))
+		for i := 0; i < len(before); i += 2 {
+			f.names[before[i].value] = before[i]
+		}
+	}
+	first := f.names[name.value]
+	f.names[name.value] = name
+	return first
+}
+
+// eachItem reads a list. An empty value counts as an empty list.
+func eachItem(n *node, what string, read func(*node) error) error {
+	if n.isNull {
+		return nil
+	}
+	if n.kind != kindList {
 		return wrong(n, "%s is %s; want a list", what, kindOf(n))
 	}
-	for _, item := range n.Content {
+	for _, item := range n.content {
 		if err := read(item); err != nil {
 			return err
 		}
@@ -85,45 +151,24 @@ func eachItem(n *yaml.Node, what string, read func(*yaml.Node) error) error {
 	return nil
 }
 
-// text returns what reads a text that is not empty.
-func text(to *string, what string) func(*yaml.Node) error {
-	return func(n *yaml.Node) error {
-		if n.Kind != yaml.ScalarNode || isNull(n) || n.Value == "" {
-			return wrong(n, "%s is %s; want a text", what, kindOf(n))
-		}
-		*to = n.Value
-		return nil
+// readText reads a text that is not empty.
+func readText(n *node, to *string, what string) error {
+	if n.kind != kindScalar || n.isNull || n.value == "" {
+		return wrong(n, "%s is %s; want a text", what, kindOf(n))
 	}
+	*to = n.value
+	return nil
 }
 
 // texts returns what reads a list of texts.
-func texts(what string, add func(n *yaml.Node, text string) error) func(*yaml.Node) error {
-	return func(n *yaml.Node) error {
-		return eachItem(n, what, func(item *yaml.Node) error {
+func texts(what string, add func(n *node, text string) error) func(*node) error {
+	return func(n *node) error {
+		return eachItem(n, what, func(item *node) error {
 			var one string
-			if err := text(&one, "an item of "+what)(item); err != nil {
+			if err := readText(item, &one, "an item of "+what); err != nil {
 				return err
 			}
 			return add(item, one)
 		})
-	}
-}
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
-
-// kindOf names the kind of a node in errors. An alias is refused like any wrong kind: a file of rights says each thing
-// where it holds.
-func kindOf(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Kind == yaml.AliasNode:
-		return "an alias, which this file cannot have"
-	case isNull(n) || n.Value == "":
-		return "empty"
-	default:
-		return fmt.Sprintf("%q", apierr.Clip(n.Value))
 	}
 }

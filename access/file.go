@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nats-io/nkeys"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
@@ -43,11 +42,11 @@ func Parse(text []byte) (*Table, error) {
 
 // read fills the table. Tenants and the issuer are read before the principals that refer to them, whatever their order in
 // the file.
-func (t *Table) read(n *yaml.Node) error {
-	var principals *yaml.Node
+func (t *Table) read(n *node) error {
+	var principals *node
 	err := readMapping(n, "the file",
 		key{name: "tenants", read: t.readTenants},
-		key{name: "principals", read: func(n *yaml.Node) error { principals = n; return nil }},
+		key{name: "principals", read: func(n *node) error { principals = n; return nil }},
 		key{name: "oidc", read: t.readOIDC})
 	if err != nil || principals == nil {
 		return err
@@ -55,30 +54,30 @@ func (t *Table) read(n *yaml.Node) error {
 	return eachItem(principals, "principals", t.readPrincipal)
 }
 
-func (t *Table) readTenants(n *yaml.Node) error {
-	return eachKey(n, "tenants", func(name, value *yaml.Node) error {
-		if job.ValidateTenant(name.Value) != nil {
-			return wrong(name, "%q is no name of a tenant; want 1 to %d letters, digits, - and _", apierr.Clip(name.Value), job.TenantBytesMax)
+func (t *Table) readTenants(n *node) error {
+	return eachKey(n, "tenants", func(name, value *node) error {
+		if job.ValidateTenant(name.value) != nil {
+			return wrong(name, "%q is no name of a tenant; want 1 to %d letters, digits, - and _", apierr.Clip(name.value), job.TenantBytesMax)
 		}
 		tenant := new(Tenant)
-		if t.tenants[name.Value] = tenant; len(t.tenants) > TenantsMax {
+		if t.tenants[name.value] = tenant; len(t.tenants) > TenantsMax {
 			return wrong(name, "the file has more than %d tenants", TenantsMax)
 		}
-		return readTenant(tenant, "tenant "+name.Value)(value)
+		return readTenant(tenant, "tenant "+name.value)(value)
 	})
 }
 
-func (t *Table) readPrincipal(n *yaml.Node) error {
-	p := &Principal{roles: make(map[string]Role), line: n.Line}
+func (t *Table) readPrincipal(n *node) error {
+	p := &Principal{roles: make(map[string]Role), line: n.line}
 	var hash, group, cert string
 	err := readMapping(n, "a principal",
-		key{name: "name", read: text(&p.Name, "the name of a principal")},
-		key{name: "token_sha256", read: text(&hash, "token_sha256")},
-		key{name: "nkey", read: text(&p.NKey, "nkey")},
-		key{name: "oidc_group", read: text(&group, "oidc_group")},
-		key{name: "cert", read: text(&cert, "cert")},
-		key{name: "grants", read: func(n *yaml.Node) error {
-			return eachItem(n, "grants", func(n *yaml.Node) error { return t.readGrant(n, p) })
+		key{name: "name", to: &p.Name, what: "the name of a principal"},
+		key{name: "token_sha256", to: &hash, what: "token_sha256"},
+		key{name: "nkey", to: &p.NKey, what: "nkey"},
+		key{name: "oidc_group", to: &group, what: "oidc_group"},
+		key{name: "cert", to: &cert, what: "cert"},
+		key{name: "grants", read: func(n *node) error {
+			return eachItem(n, "grants", func(n *node) error { return t.readGrant(n, p) })
 		}})
 	if err != nil {
 		return err
@@ -110,11 +109,11 @@ func isNoNameRune(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-@", r)
 }
 
-func (t *Table) readGrant(n *yaml.Node, p *Principal) error {
+func (t *Table) readGrant(n *node, p *Principal) error {
 	var tenant, name string
 	err := readMapping(n, "a grant",
-		key{name: "tenant", read: text(&tenant, "the tenant of a grant")},
-		key{name: "role", read: text(&name, "the role of a grant")})
+		key{name: "tenant", to: &tenant, what: "the tenant of a grant"},
+		key{name: "role", to: &name, what: "the role of a grant"})
 	if err != nil {
 		return err
 	}
@@ -135,8 +134,11 @@ func (t *Table) readGrant(n *yaml.Node, p *Principal) error {
 	return nil
 }
 
+// emptyHash is the hash of an empty token.
+var emptyHash = sha256.Sum256(nil)
+
 // add adds a principal to the table, and refuses what would make two principals the same.
-func (t *Table) add(n *yaml.Node, p *Principal, hash string) error {
+func (t *Table) add(n *node, p *Principal, hash string) error {
 	if first := t.byName[p.Name]; first != nil {
 		return wrong(n, "the principal %s stands on line %d already", p.Name, first.line)
 	}
@@ -153,7 +155,7 @@ func (t *Table) add(n *yaml.Node, p *Principal, hash string) error {
 		if len(hash) != 64 || !isHex(hash, sum[:]) {
 			return wrong(n, "token_sha256 of %s is no SHA-256; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
 		}
-		if sum == sha256.Sum256(nil) {
+		if sum == emptyHash {
 			return wrong(n, "token_sha256 of %s is the hash of an empty text, which is no secret; want the 64 hexadecimal digits that `carillon auth token %s` prints", p.Name, p.Name)
 		}
 		if first := t.byToken[sum]; first != nil {

@@ -120,16 +120,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func BenchmarkParse(b *testing.B) {
-	text := many(10_000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := Parse(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkWhoseToken(b *testing.B) {
 	table, err := Parse(many(10_000))
 	if err != nil {

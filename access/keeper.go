@@ -152,6 +152,16 @@ func (k *Keeper) Refused() uint64 {
 	return k.refused.Load()
 }
 
+// InForce returns how many principals and tenants the file in force has, with the tenant default, and when it was read. It
+// returns zeros for a nil Keeper.
+func (k *Keeper) InForce() (principals, tenants int, readAt time.Time) {
+	if k == nil {
+		return 0, 0, time.Time{}
+	}
+	t := k.Table()
+	return t.Principals(), t.Tenants(), t.readAt
+}
+
 // Warnings returns that the file that is there now is not in force; none if it is, and for a nil Keeper. It says neither
 // which file nor why, because each caller with any role reads the warnings, and the reason names principals. It does not
 // wait for a read.
@@ -183,7 +193,12 @@ func (k *Keeper) read() (*Table, error) {
 	if err != nil {
 		return nil, plainPathError(err)
 	}
-	return Parse(text)
+	table, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	table.readAt = time.Now()
+	return table, nil
 }
 
 // plainPathError returns the cause without the path, which the caller has named.

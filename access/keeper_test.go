@@ -104,6 +104,29 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestInForce: the figures are those of the file in force, and its time is when that was read.
+func TestInForce(t *testing.T) {
+	begun := time.Now()
+	k := keep(t, one)
+	principals, tenants, first := k.InForce()
+	if principals != 1 || tenants != 1 || first.Before(begun) || time.Now().Before(first) {
+		t.Errorf("at first: %d principals, %d tenants, read at %v", principals, tenants, first)
+	}
+	k.write("principals: [{nam: a}]")
+	k.Reload()
+	if _, _, at := k.InForce(); !at.Equal(first) {
+		t.Errorf("a bad file counts as read at %v", at)
+	}
+	k.write("tenants: {billing: }\n" + two)
+	k.Reload()
+	if principals, tenants, at := k.InForce(); principals != 2 || tenants != 2 || !at.After(first) {
+		t.Errorf("then: %d principals, %d tenants, read at %v", principals, tenants, at)
+	}
+	if principals, tenants, at := (*Keeper)(nil).InForce(); principals+tenants != 0 || !at.IsZero() {
+		t.Error("a server without rights has a file in force")
+	}
+}
+
 // TestModes: a file that others may read or change is bad, at the start and when only its mode changes.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
@@ -24,21 +22,21 @@ type NATS struct {
 // connectionsMax bounds what a file can say of connections, above what a process can have.
 const connectionsMax = 1 << 20
 
-func readNATS(n *yaml.Node, what string, to *NATS) error {
+func readNATS(n *node, what string, to *NATS) error {
 	return readMapping(n, what,
 		key{name: "storage", read: size(&to.Storage, "storage of "+what)},
-		key{name: "connections", read: func(n *yaml.Node) error {
+		key{name: "connections", read: func(n *node) error {
 			err := count(&to.Connections, "connections of "+what)(n)
 			if err == nil && to.Connections > connectionsMax {
 				err = wrong(n, "connections of %s is %d; want at most %d", what, to.Connections, connectionsMax)
 			}
 			return err
 		}},
-		key{name: "shared", read: func(n *yaml.Node) error {
-			if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" {
+		key{name: "shared", read: func(n *node) error {
+			if n.kind != kindScalar || n.value != "true" && n.value != "false" {
 				return wrong(n, "shared of %s is %s; want true or false", what, kindOf(n))
 			}
-			to.IsShared = n.Value == "true"
+			to.IsShared = n.value == "true"
 			return nil
 		}})
 }

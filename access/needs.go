@@ -10,6 +10,7 @@ type need struct {
 	role     Role
 	cluster  bool // the role is needed for all tenants
 	anywhere bool // the role is needed in some tenant, whichever the request names
+	known    bool // no role is needed: each principal may
 }
 
 // needs lists what the verbs of the API and the other doors need. It is the only place that says so: what is missing here
@@ -25,6 +26,8 @@ var needs = map[string]need{
 	"schedules.next": {role: Viewer},
 	// It tells how much of everything there is on the node, and nothing of what it is.
 	"status": {role: Viewer, anywhere: true},
+	// It tells a caller what the caller itself is.
+	"whoami": {known: true},
 
 	"jobs.put":        {role: Operator},
 	"jobs.put_many":   {role: Operator},
@@ -58,13 +61,15 @@ const CredentialsVerb = "credentials.read"
 // Verbs returns everything for which rights are needed, sorted.
 func Verbs() []string { return slices.Sorted(maps.Keys(needs)) }
 
-// Can reports whether a principal may use a verb in a tenant. Verbs that concern all tenants, the status, and the metrics
-// ignore the tenant. It returns false for a verb that does not exist, and for a nil principal.
+// Can reports whether a principal may use a verb in a tenant. Verbs that concern all tenants, the status, whoami, and the
+// metrics ignore the tenant. It returns false for a verb that does not exist, and for a nil principal.
 func (p *Principal) Can(verb, tenant string) bool {
 	n, known := needs[verb]
 	switch {
 	case !known || p == nil:
 		return false
+	case n.known:
+		return true
 	case n.cluster:
 		return p.IsClusterAdmin()
 	case n.anywhere:

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/smallfile"
@@ -35,16 +33,16 @@ type OIDC struct {
 const CallbackPath = "/sign-in/callback"
 
 // readOIDC reads the issuer.
-func (t *Table) readOIDC(n *yaml.Node) error {
+func (t *Table) readOIDC(n *node) error {
 	o := &t.oidc
 	o.GroupsClaim, o.NameClaim = "groups", "sub"
 	err := readMapping(n, "oidc",
-		key{name: "issuer", read: text(&o.Issuer, "issuer of oidc")},
-		key{name: "client_id", read: text(&o.ClientID, "client_id of oidc")},
-		key{name: "groups_claim", read: text(&o.GroupsClaim, "groups_claim of oidc")},
-		key{name: "name_claim", read: text(&o.NameClaim, "name_claim of oidc")},
-		key{name: "client_secret_file", read: text(&o.SecretFile, "client_secret_file of oidc")},
-		key{name: "redirect_url", read: text(&o.RedirectURL, "redirect_url of oidc")})
+		key{name: "issuer", to: &o.Issuer, what: "issuer of oidc"},
+		key{name: "client_id", to: &o.ClientID, what: "client_id of oidc"},
+		key{name: "groups_claim", to: &o.GroupsClaim, what: "groups_claim of oidc"},
+		key{name: "name_claim", to: &o.NameClaim, what: "name_claim of oidc"},
+		key{name: "client_secret_file", to: &o.SecretFile, what: "client_secret_file of oidc"},
+		key{name: "redirect_url", to: &o.RedirectURL, what: "redirect_url of oidc"})
 	if err != nil {
 		return err
 	}
@@ -79,7 +77,7 @@ const urlBytesMax = 2048
 const groupsMax = 30
 
 // addGroup lets those with a group of the issuer be a principal.
-func (t *Table) addGroup(n *yaml.Node, p *Principal, group string) error {
+func (t *Table) addGroup(n *node, p *Principal, group string) error {
 	if group == "" {
 		return nil
 	}

@@ -46,6 +46,27 @@ func (p *Principal) Tenants() (names []string, all bool) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == AnyTenant }), p.roles[AnyTenant] != None
 }
 
+// Grant is a role in a tenant, or in all of them with [AnyTenant].
+type Grant struct {
+	Tenant string
+	Role   Role
+}
+
+// Grants returns the roles of the caller by tenant, sorted by the tenant. The role metrics, which has no tenant, is not
+// among them; see [Principal.MayReadMetrics]. It returns none for a caller without credentials.
+func (w Who) Grants() (list []Grant) {
+	switch {
+	case w.Tenant != "":
+		return []Grant{{w.Tenant, Admin}}
+	case w.Principal == nil:
+		return nil
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(w.roles)) {
+		list = append(list, Grant{tenant, w.roles[tenant]})
+	}
+	return list
+}
+
 // hasRole reports whether the principal has a role in some tenant. It is false for nil.
 func (p *Principal) hasRole() bool { return p != nil && len(p.roles) > 0 }
 

@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Quota bounds what a tenant uses. A zero is no bound.
@@ -19,7 +17,7 @@ type Quota struct {
 	Calendars int64
 }
 
-func readQuota(n *yaml.Node, what string, q *Quota) error {
+func readQuota(n *node, what string, q *Quota) error {
 	return readMapping(n, what,
 		key{name: "jobs", read: count(&q.Jobs, "jobs of "+what)},
 		key{name: "bytes", read: size(&q.Bytes, "bytes of "+what)},
@@ -33,10 +31,10 @@ func readQuota(n *yaml.Node, what string, q *Quota) error {
 // countMax bounds the numbers of a quota far above any use, so that sums of them do not overflow.
 const countMax = 1 << 50
 
-func count(to *int64, what string) func(*yaml.Node) error {
-	return func(n *yaml.Node) error {
-		v, err := strconv.ParseInt(n.Value, 10, 64)
-		if n.Kind != yaml.ScalarNode || err != nil || v < 1 || v > countMax {
+func count(to *int64, what string) func(*node) error {
+	return func(n *node) error {
+		v, err := strconv.ParseInt(n.value, 10, 64)
+		if n.kind != kindScalar || err != nil || v < 1 || v > countMax {
 			return wrong(n, "%s is %s; want a whole number of at least 1, or leave the key out for no bound", what, kindOf(n))
 		}
 		*to = v
@@ -50,15 +48,15 @@ var sizeUnits = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
 
-func size(to *int64, what string) func(*yaml.Node) error {
-	return func(n *yaml.Node) error {
+func size(to *int64, what string) func(*node) error {
+	return func(n *node) error {
 		for _, unit := range sizeUnits {
-			number, has := strings.CutSuffix(n.Value, unit.name)
+			number, has := strings.CutSuffix(n.value, unit.name)
 			if !has {
 				continue
 			}
 			v, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-			if n.Kind != yaml.ScalarNode || err != nil || v < 1 || v > countMax/unit.bytes {
+			if n.kind != kindScalar || err != nil || v < 1 || v > countMax/unit.bytes {
 				break
 			}
 			*to = v * unit.bytes
@@ -68,11 +66,11 @@ func size(to *int64, what string) func(*yaml.Node) error {
 	}
 }
 
-func perSecond(to *float64, what string) func(*yaml.Node) error {
-	return func(n *yaml.Node) error {
-		number, has := strings.CutSuffix(n.Value, "/s")
+func perSecond(to *float64, what string) func(*node) error {
+	return func(n *node) error {
+		number, has := strings.CutSuffix(n.value, "/s")
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if n.Kind != yaml.ScalarNode || !has || err != nil || math.IsNaN(v) || v < 0.001 || v > 1e9 {
+		if n.kind != kindScalar || !has || err != nil || math.IsNaN(v) || v < 0.001 || v > 1e9 {
 			return wrong(n, "%s is %s; want requests per second, such as 500/s", what, kindOf(n))
 		}
 		*to = v

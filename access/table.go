@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -18,6 +19,7 @@ type Table struct {
 	byCert   map[string]*Principal   // by a name of the SAN
 	byGroup  map[string][]*Principal // of the issuer
 	oidc     OIDC
+	readAt   time.Time // when a Keeper read it; zero: none did
 }
 
 func newTable() *Table {

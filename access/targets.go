@@ -1,16 +1,14 @@
 package access
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"github.com/carillon-io/carillon/job"
 )
 
 // readTargets reads the targets of a tenant. A list that is there and empty permits nothing; one that is absent
 // restricts nothing.
-func readTargets(n *yaml.Node, what string, t *job.Targets) error {
-	list := func(name string, add func(text string) error) func(*yaml.Node) error {
-		return texts(name+" of "+what, func(n *yaml.Node, text string) error {
+func readTargets(n *node, what string, t *job.Targets) error {
+	list := func(name string, add func(text string) error) func(*node) error {
+		return texts(name+" of "+what, func(n *node, text string) error {
 			if err := add(text); err != nil {
 				return wrong(n, "%s of %s %s", name, what, err)
 			}
@@ -18,11 +16,11 @@ func readTargets(n *yaml.Node, what string, t *job.Targets) error {
 		})
 	}
 	return readMapping(n, what,
-		key{name: "subjects", read: func(n *yaml.Node) error {
+		key{name: "subjects", read: func(n *node) error {
 			t.Subjects = new(job.SubjectSet)
 			return list("subjects", t.Subjects.Add)(n)
 		}},
-		key{name: "hosts", read: func(n *yaml.Node) error {
+		key{name: "hosts", read: func(n *node) error {
 			t.Hosts = new(job.HostSet)
 			return list("hosts", t.Hosts.Add)(n)
 		}},

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -13,11 +11,11 @@ type Tenant struct {
 	NATS    NATS
 }
 
-func readTenant(to *Tenant, what string) func(*yaml.Node) error {
-	return func(n *yaml.Node) error {
+func readTenant(to *Tenant, what string) func(*node) error {
+	return func(n *node) error {
 		return readMapping(n, what,
-			key{name: "targets", read: func(n *yaml.Node) error { return readTargets(n, "targets of "+what, &to.Targets) }},
-			key{name: "quota", read: func(n *yaml.Node) error { return readQuota(n, "quota of "+what, &to.Quota) }},
-			key{name: "nats", read: func(n *yaml.Node) error { return readNATS(n, "nats of "+what, &to.NATS) }})
+			key{name: "targets", read: func(n *node) error { return readTargets(n, "targets of "+what, &to.Targets) }},
+			key{name: "quota", read: func(n *node) error { return readQuota(n, "quota of "+what, &to.Quota) }},
+			key{name: "nats", read: func(n *node) error { return readNATS(n, "nats of "+what, &to.NATS) }})
 	}
 }

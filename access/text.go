@@ -13,7 +13,20 @@ import (
 )
 
 // readDocument reads the one YAML document of a file, which must not be empty. An error is a lineError.
-func readDocument(text []byte) (*yaml.Node, error) {
+func readDocument(text []byte) (root *node, err error) {
+	if root = readPlain(text); root == nil {
+		if root, err = readYAML(text); err != nil {
+			return nil, err
+		}
+	}
+	if root.isNull {
+		return nil, &lineError{max(1, root.line), "the file has nothing but an empty document; want principals and tenants"}
+	}
+	return root, nil
+}
+
+// readYAML reads the one document of a file of any form.
+func readYAML(text []byte) (*node, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
@@ -32,10 +45,19 @@ func readDocument(text []byte) (*yaml.Node, error) {
 	default:
 		return nil, &lineError{max(1, next.Line), "a second document begins; want one"}
 	}
-	if isNull(root.Content[0]) {
-		return nil, &lineError{max(1, root.Content[0].Line), "the file has nothing but an empty document; want principals and tenants"}
+	return ofLibrary(root.Content[0]), nil
+}
+
+// nodeKinds are the kinds of the library's nodes.
+var nodeKinds = map[yaml.Kind]nodeKind{yaml.ScalarNode: kindScalar, yaml.MappingNode: kindMapping, yaml.SequenceNode: kindList, yaml.AliasNode: kindAlias}
+
+// ofLibrary returns a node of the library.
+func ofLibrary(n *yaml.Node) *node {
+	to := &node{kind: nodeKinds[n.Kind], value: n.Value, line: n.Line, isNull: n.Kind == yaml.ScalarNode && n.Tag == "!!null"}
+	for _, c := range n.Content {
+		to.content = append(to.content, ofLibrary(c))
 	}
-	return root.Content[0], nil
+	return to
 }
 
 // checkText refuses what is no text of YAML by its place: the parser says of it what it is, and not where.

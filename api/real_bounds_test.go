@@ -36,6 +36,7 @@ var goodRequests = map[string]string{
 	"audit.list":       `{"name":"missing","action":"update","by":"a","from":"2024-01-01T00:00:00Z","to":"2025-01-01T00:00:00Z","limit":1}`,
 	"schedules.next":   `{"schedules":["@daily"],"exclude":["2026-12-25"],"timezone":"UTC","count":1,"after":"2026-01-01T00:00:00Z"}`,
 	"status":           `{}`,
+	"whoami":           `{}`,
 }
 
 // place is a member of a request, with the part of the schema that is about it.

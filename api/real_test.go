@@ -196,6 +196,7 @@ func (w *realWorld) all() {
 	w.must("audit.list", "")
 	w.must("audit.list", `{"name":"whole","action":"update","limit":10}`)
 	w.must("status", "")
+	w.must("whoami", "")
 	w.must("jobs.delete", `{"name":"dying"}`)
 	w.must("jobs.delete", `{"name":"whole"}`)
 	w.must("calendars.delete", `{"name":"days"}`)

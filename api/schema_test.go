@@ -103,6 +103,7 @@ func examples() []example {
 		{"runs.list", `{"job":"new","from":"2024-01-01T00:00:00Z","limit":10}`},
 		{"schedules.next", `{"schedule":"30 2 * * *","timezone":"Europe/Berlin","after":"2026-03-28T00:00:00Z","count":3}`},
 		{"status", `{}`},
+		{"whoami", `{}`},
 		{"jobs.delete", `{"name":"new"}`},
 		{"runs.list", `{"status":"dead","attempts":true}`},
 		{"runs.report", `{"run_id":"$DESK","fence":9007199254740991,"status":"succeeded","result":"5 rows","error":null}`},

@@ -112,6 +112,11 @@ var verbs = []Verb{
 		name: "status", About: "Tell how the server is doing.",
 		request: client.StatusRequest{}, Reply: client.Status{}, mayBeEmpty: true,
 		reads: true, size: sizeList, serve: take(statusMembers, (*Executor).status),
+	}, {
+		// It is about the caller of this node, so no node passes it on to another one.
+		name: "whoami", About: "Tell who the caller is, and what it may do.",
+		request: client.WhoamiRequest{}, Reply: client.Whoami{}, mayBeEmpty: true,
+		reads: true, size: sizeList, serve: take(whoamiMembers, (*Executor).whoami),
 	},
 }
 

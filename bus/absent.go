@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // How a start waits for outside NATS servers that are not up yet. The wait has no end, because a machine may
@@ -36,7 +38,7 @@ func (b *Bus) awaitNATS(ctx context.Context) (err error) {
 		}
 		if time.Since(said) >= absentSayEvery {
 			said = time.Now()
-			b.opts.Logger.Warn("waiting for NATS: no server is there; start it, or correct --nats", slog.String("nats", withoutUsers(b.url)), slog.Any("error", errors.Unwrap(err)))
+			b.opts.Logger.Warn("waiting for NATS: no server is there; start it, or correct --nats", slog.String("nats", serverurl.Redact(b.url)), slog.Any("error", errors.Unwrap(err)))
 		}
 		select {
 		case <-ctx.Done(): // the next attempt is the last

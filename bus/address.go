@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // ClusterListenDefault is the address on which the embedded server of a node listens for its peers, unless the options
@@ -127,43 +128,17 @@ func ValidateURL(list string) error {
 	if list == "" {
 		return nil
 	}
-	urls := strings.Split(list, ",")
-	if len(urls) > natsURLsMax {
-		return fmt.Errorf("options: %d NATS servers are too many; want at most %d", len(urls), natsURLsMax)
+	urls, err := serverurl.ParseList(list)
+	switch {
+	case strings.Count(list, ",") >= natsURLsMax:
+		return fmt.Errorf("options: %d NATS servers are too many; want at most %d", strings.Count(list, ",")+1, natsURLsMax)
+	case err != nil:
+		return fmt.Errorf("options: NATS servers: %w; want nats://host:port or tls://host:port, separated by commas", err)
 	}
-	for i, one := range urls {
-		u, err := serverURL(one)
-		switch {
-		case err != nil:
-			return fmt.Errorf("options: address %d in the list of NATS servers is no URL; want nats://host:port or tls://host:port, separated by commas, and in a password %%2F for /, %%23 for #, %%20 for a blank", i+1)
-		case u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme):
-			return fmt.Errorf("options: %q in the list of NATS servers is none; want nats://host:port or tls://host:port, separated by commas", u.Scheme+"://"+u.Host)
-		case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-			return fmt.Errorf("options: %s://%s in the list of NATS servers has more than an address (? or #); want nats://host:port, and in a password %%3F for ? and %%23 for #", u.Scheme, u.Host)
+	for i, u := range urls {
+		if !slices.Contains([]string{serverurl.NATS, "tls", "ws", "wss"}, u.Scheme) {
+			return fmt.Errorf("options: NATS servers: address %d has the scheme %q; want nats://host:port or tls://host:port, separated by commas", i+1, u.Scheme)
 		}
 	}
 	return nil
-}
-
-// serverURL parses the address of a server, which may have no scheme.
-func serverURL(addr string) (*url.URL, error) {
-	addr = strings.TrimSpace(addr)
-	if !strings.Contains(addr, "://") {
-		addr = "nats://" + addr
-	}
-	return url.Parse(addr)
-}
-
-// withoutUsers returns a list of servers without the user names and passwords in it, for messages. It accepts what
-// [ValidateURL] accepts, and shows nothing of what it cannot read.
-func withoutUsers(list string) string {
-	urls := strings.Split(list, ",")
-	for i, one := range urls {
-		if urls[i] = "(no URL)"; one != "" {
-			if u, err := serverURL(one); err == nil {
-				urls[i] = u.Scheme + "://" + u.Host
-			}
-		}
-	}
-	return strings.Join(urls, ",")
 }

@@ -15,9 +15,12 @@
 // js_guard.go has the requests of tenants to JetStream (js_requests.go) before JetStream has them, one line for each tenant
 // (js_lanes.go), and decides which streams and consumers they make, by js_rule.go.
 //
-// The package starts no goroutines of its own, apart from those of NATS, those that pass requests to JetStream on, for which
-// Close waits, and the ones that [Surroundings.Watch] runs and waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
-// contexts. It does not interpret requests and does not elect leaders.
+// In a cluster, proof.go has how peers prove who they are, strangers.go says why one was not let in, and demands.go asks a
+// peer what it demands of a node without a proof.
+//
+// The package starts no goroutines of its own, apart from those of NATS, those that pass requests to JetStream on and one
+// that asks a peer what it demands, for which Close waits, and the ones that [Surroundings.Watch] runs and waits for: the
+// caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their contexts. It does not interpret requests and does not elect leaders.
 package bus
 
 import (
@@ -247,6 +250,9 @@ func (b *Bus) Close() {
 	if b.embedded != nil {
 		b.embedded.Shutdown()
 		b.embedded.WaitForShutdown()
+	}
+	if b.strangers != nil {
+		b.strangers.demands.close()
 	}
 }
 

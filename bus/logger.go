@@ -48,7 +48,9 @@ type natsLogger struct {
 
 // Noticef implements [server.Logger], as the other methods do.
 func (l *natsLogger) Noticef(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
+	text := fmt.Sprintf(format, v...)
+	l.strangers.noteClosed(text, func(better string) { l.bounded(slog.LevelWarn, better) })
+	l.log.Debug("nats: " + text)
 }
 
 func (l *natsLogger) Warnf(format string, v ...any) {

@@ -174,7 +174,7 @@ func TestPasswordsOfPeers(t *testing.T) {
 		"another, a connects":       {func(o *Options) { o.ClusterPassword = "bell" }, "a", []string{another}, []string{refuses}, false},
 		"another, b connects":       {func(o *Options) { o.ClusterPassword = "bell" }, "b", []string{refuses}, []string{another}, false},
 		"none, a connects":          {func(o *Options) { o.ClusterPassword = "" }, "a", []string{plain}, []string{open}, false},
-		"none, b connects":          {func(o *Options) { o.ClusterPassword = "" }, "b", []string{plain}, nil, false},
+		"none, b connects":          {func(o *Options) { o.ClusterPassword = "" }, "b", []string{plain}, []string{open + ", so neither lets the other in: start this node with what the others have, CARILLON_CLUSTER_PASSWORD"}, false},
 		"another name, a and b":     {func(o *Options) { o.ClusterName = "staging" }, "ab", []string{another, refuses}, []string{another, refuses}, false},
 		"certificates, a connects":  {useFiles, "a", []string{files}, []string{refused}, false},
 		"certificates, b connects":  {useFiles, "b", []string{refuses}, []string{password}, false},

@@ -35,7 +35,8 @@ const (
 // strangers knows the programs that lately could not become peers, in words that say what to do. The embedded server
 // reports them in its log alone. Safe for concurrent use.
 type strangers struct {
-	proof proof
+	proof   proof
+	demands demands // of the peers, if this node has no proof
 
 	mu   sync.Mutex
 	seen map[string]sighting // by text
@@ -74,8 +75,7 @@ func (s *strangers) explain(host, what string, v []any) string {
 			return ""
 		}
 	case strings.Contains(what, authErrorOfRoutes):
-		return fmt.Sprintf("the peer at %s proves by TLS who it is, and this node does not, so neither lets the other in: "+
-			"start this node with what the others have, CARILLON_CLUSTER_PASSWORD or --cluster-tls-*", host)
+		return explainDemand(host, nil)
 	default:
 		return ""
 	}

@@ -71,7 +71,7 @@ type Wanted struct {
 	// At least one of them is set. A certificate of a peer has both.
 	Server, Client bool
 	Begins         time.Time // zero: an hour ago
-	Ends           time.Time // zero: in a year, or with the authority if that is earlier
+	Ends           time.Time // zero: in a year; at the latest with the authority
 }
 
 // Issue returns a new key and a certificate for it.
@@ -99,9 +99,9 @@ func (w Wanted) template(endsMax time.Time) *x509.Certificate {
 	}
 	if t.NotAfter.IsZero() {
 		t.NotAfter = time.Now().AddDate(1, 0, 0)
-		if t.NotAfter.After(endsMax) {
-			t.NotAfter = endsMax
-		}
+	}
+	if t.NotAfter.After(endsMax) {
+		t.NotAfter = endsMax // so that the warning of its end comes in time
 	}
 	if w.Server {
 		t.ExtKeyUsage = append(t.ExtKeyUsage, x509.ExtKeyUsageServerAuth)

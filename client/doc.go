@@ -18,7 +18,7 @@
 // Over NATS, [Connect] itself returns the first. If NATS does not let a user publish to a subject, the request fails with
 // the second when its time is over, because NATS does not answer such a request.
 //
-// Over HTTP, [Client.Status] is that of the node that answers, and [Client.OpenBackup] and [Client.Handover] are missing.
+// Over HTTP, [Client.Status] and [Client.Whoami] are those of the node that answers, and [Client.OpenBackup] and [Client.Handover] are missing.
 //
 // # While another leader takes over
 //
@@ -62,7 +62,7 @@
 // http_routes.go send a request over HTTP, token.go and tls.go have the credentials, retry.go repeats it by the rules
 // above, and reply.go judges who answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
 // the methods; put_all.go splits any number of jobs into requests, backup.go fetches a copy piece by piece. message.go,
-// message_run.go, job.go, run.go and status.go are the messages; duration.go and time.go their notations. local.go is
+// message_run.go, job.go, run.go, status.go and whoami.go are the messages; duration.go and time.go their notations. local.go is
 // the way to a scheduler in the same process.
 //
 // # Concurrency

@@ -16,6 +16,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 const (
@@ -43,12 +45,6 @@ var (
 // errNeedsNATS is the error of what has no path over HTTP, and needs no server in the same process.
 func errNeedsNATS(what string) error {
 	return fmt.Errorf("client: %s goes over NATS only; connect to the NATS URL of the server, such as nats://host:4222", what)
-}
-
-// isHTTP reports whether a URL is that of a server over HTTP.
-func isHTTP(server string) bool {
-	scheme, _, _ := strings.Cut(server, "://")
-	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
 // httpTransport sends requests over HTTP. It is safe for concurrent use.
@@ -92,7 +88,7 @@ func connectHTTP(server string, opts Options) (*httpTransport, error) {
 
 // httpRoot checks the URL of a server.
 func httpRoot(server string) (string, error) {
-	u, err := url.Parse(server)
+	u, err := serverurl.Parse(server)
 	switch {
 	case err != nil || u.Host == "" || strings.Contains(server, ","):
 		return "", errors.New("want one URL such as https://carillon.example.com:7272; any node of a cluster takes every request")

@@ -40,6 +40,7 @@ var httpRoutes = map[string]httpRoute{
 	"audit.list":       {http.MethodGet, "audit"},
 	"schedules.next":   {http.MethodGet, "schedules/next"},
 	"status":           {http.MethodGet, "status"},
+	"whoami":           {http.MethodGet, "whoami"},
 }
 
 // httpRequest is the HTTP form of a request of a verb.

@@ -28,7 +28,7 @@ var replyMembers = map[string]string{
 	"runs.list": "runs", "runs.get": "run", "runs.report": "run", "runs.extend": "deadline",
 	"runs.cancel": "run", "runs.retry": "run", "runs.retry_many": "retried",
 	"calendars.put": "calendar", "calendars.get": "calendar", "calendars.list": "calendars", "calendars.delete": "deleted",
-	"audit.list": "entries", "schedules.next": "times", "status": "role",
+	"audit.list": "entries", "schedules.next": "times", "status": "role", "whoami": "server",
 	ReplyBackupOpen: "files", replyHandover: "from",
 }
 

@@ -87,6 +87,7 @@ var verbCalls = []struct {
 		return second(c.Next(ctx, client.NextRequest{Schedule: "@daily"}))
 	}},
 	{"status", true, func(ctx context.Context, c *client.Client) error { return second(c.Status(ctx)) }},
+	{"whoami", true, func(ctx context.Context, c *client.Client) error { return second(c.Whoami(ctx)) }},
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // transport is a way to a server other than NATS.
@@ -34,7 +36,7 @@ func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, err
 	c := &Client{opts: opts, own: true}
 	var err error
 	switch {
-	case !isHTTP(url):
+	case !serverurl.IsHTTP(url):
 		c.nc, err = connectNATS(url, opts, natsOptions)
 	case len(natsOptions) > 0:
 		err = errors.New("options for NATS are given, and the URL is that of HTTP")
@@ -42,7 +44,7 @@ func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, err
 		c.via, err = connectHTTP(url, opts)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("client: connect to %s: %w", withoutUsers(url), err)
+		return nil, fmt.Errorf("client: connect to %s: %w", serverurl.Redact(url), err)
 	}
 	return c, nil
 }
@@ -50,6 +52,9 @@ func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, err
 // connectNATS returns a connection with the credentials of the options. The caller's own options come last, so that
 // they win.
 func connectNATS(url string, opts Options, more []nats.Option) (*nats.Conn, error) {
+	if _, err := serverurl.ParseList(url); err != nil {
+		return nil, err
+	}
 	all := []nats.Option{nats.Timeout(opts.Timeout)}
 	if opts.TLS != nil {
 		all = append(all, nats.Secure(opts.TLS.Clone()))
@@ -71,21 +76,6 @@ func connectNATS(url string, opts Options, more []nats.Option) (*nats.Conn, erro
 // refused returns the error of a server that refuses the credentials of a NATS connection.
 func refused(err error) error {
 	return &Error{Code: CodeUnauthenticated, Status: http.StatusUnauthorized, Message: "the server refuses these credentials, or they do not belong to this tenant", Cause: err}
-}
-
-// withoutUsers returns a list of URLs without their users, passwords and tokens, for errors.
-func withoutUsers(list string) string {
-	all := strings.Split(list, ",")
-	for i, one := range all {
-		if at := strings.LastIndex(one, "@"); at >= 0 {
-			scheme, _, found := strings.Cut(one[:at], "://")
-			if !found {
-				scheme = "nats"
-			}
-			all[i] = scheme + "://xxxxx@" + one[at+1:]
-		}
-	}
-	return strings.Join(all, ",")
 }
 
 // denied returns the error of a request on a subject to which the user of the connection may not publish; nil if the

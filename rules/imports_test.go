@@ -39,12 +39,14 @@ var house = map[string][]string{
 	"transfer":  {},
 	// Files that an operator names, read without waiting; and what a connection to NATS takes from them.
 	"smallfile": {},
+	// Addresses of servers, as users write them.
+	"serverurl": {},
 	"natsfile":  {module + "/certs", module + "/smallfile", "github.com/nats-io/nats.go", "github.com/nats-io/nkeys"},
 	// Signatures of HTTP requests, for the sender and for receivers.
 	"webhook": {},
 	// Secrets in files.
 	"secrets": over(words, module+"/smallfile"),
-	"client":  {module + "/certs", module + "/smallfile", module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	"client":  {module + "/certs", module + "/serverurl", module + "/smallfile", module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// Certificates of listeners, read from files.
 	"certs":           {module + "/smallfile"},
 	"certs/certstest": {module + "/certs"},
@@ -92,7 +94,7 @@ var house = map[string][]string{
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard": {module + "/client", module + "/histogram", module + "/job", module + "/scheduler"},
 	// The one package with a NATS server in it.
-	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
+	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", module+"/serverurl", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
 		"github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
 	"bus/bustest": {module + "/bench/ports", "github.com/nats-io/nats-server/v2"},
 	// One engine with its data, alone or in a cluster.
@@ -100,7 +102,7 @@ var house = map[string][]string{
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/server", module+"/smallfile", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", module + "/bench/ports", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},

@@ -139,4 +139,7 @@ func TestRightsOfPaths(t *testing.T) {
 	if !strings.Contains(text, `carillon_auth_refused_total{reason="unauthenticated"}`) || strings.Contains(text, `carillon_auth_refused_total{reason="forbidden"} 0`) {
 		t.Error("the metrics do not have the refusals")
 	}
+	if !strings.Contains(text, "\ncarillon_auth_principals 7\n") || !strings.Contains(text, "\ncarillon_auth_tenants 2\n") || !strings.Contains(text, "\ncarillon_auth_file_read_timestamp_seconds 1.") {
+		t.Error("the metrics do not say what is in force")
+	}
 }

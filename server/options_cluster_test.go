@@ -71,9 +71,9 @@ func TestClusterOptions(t *testing.T) {
 		{"outside routes", outsideOptions(), func(o *Options) { o.Routes = []string{"b:6222"} }, "routes are of the embedded server, and --nats"},
 		{"an outside password", outsideOptions(), func(o *Options) { o.ClusterPassword = "x" }, "password of the cluster is of the embedded server, and --nats"},
 
-		{"a hole in the list of servers", Options{NATSURL: "nats://n1:4222,,nats://n2:4222"}, func(*Options) {}, `"nats://" in the list`},
-		{"a server of HTTP", Options{NATSURL: "http://n1"}, func(*Options) {}, `"http://n1" in the list`},
-		{"a secret in a bad URL", Options{NATSURL: "nat://u:secret@n1"}, func(*Options) {}, `"nat://n1" in the list`},
+		{"a hole in the list of servers", Options{NATSURL: "nats://n1:4222,,nats://n2:4222"}, func(*Options) {}, `address 2 has no host`},
+		{"a server of HTTP", Options{NATSURL: "http://n1"}, func(*Options) {}, `address 1 has the scheme "http"`},
+		{"a secret in a bad URL", Options{NATSURL: "nat://u:secret@n1"}, func(*Options) {}, `address 1 has the scheme "nat"`},
 		{"too many servers", Options{NATSURL: many}, func(*Options) {}, "17 NATS servers are too many"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

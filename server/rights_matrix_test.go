@@ -100,6 +100,8 @@ var matrix = []right{
 	})},
 	// Over HTTP and on a page it is that of the node, for every role in a tenant.
 	{"status", "viewer", "GET", "status", "GET /", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.Status, error) { return c.Status(ctx) })},
+	// Each principal may ask who it is.
+	{"whoami", "", "GET", "whoami", "", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.Whoami, error) { return c.Whoami(ctx) })},
 
 	{"metrics", "metrics", "GET", "/metrics", "", none, "", nil},
 	// What concerns all tenants has no path of HTTP and no page: it is in Carillon's own account of NATS.

@@ -73,6 +73,11 @@ func TestForwardedRights(t *testing.T) {
 					t.Error(what)
 				}
 			}
+			// Who the caller is, each node says by its own file.
+			want := fmt.Sprintf(`"grants":[{"tenant":"default","role":%q}]`, standby)
+			if got := p.standby.ask("GET", "/api/v1/whoami", "", "Authorization: Bearer who"); got.status != 200 || !strings.Contains(got.body, want) {
+				t.Errorf("whoami of the standby: %d %s; want %s", got.status, got.body, want)
+			}
 		}
 	}
 }

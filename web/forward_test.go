@@ -71,7 +71,7 @@ func TestForwardedRoutes(t *testing.T) {
 		if ofRun.MatchString(asked[i]) {
 			got[i].body, want[i].body = "", ""
 		}
-		if asked[i] != "GET status" && got[i].told(true) != want[i].told(true) {
+		if asked[i] != "GET status" && asked[i] != "GET whoami" && got[i].told(true) != want[i].told(true) {
 			t.Errorf("%s of the standby: %s\nwant %s", asked[i], got[i].told(true), want[i].told(true))
 		}
 	}

@@ -75,7 +75,7 @@ var securitySchemes = schema{
 // apiTags are the nouns of the verbs. They are in the order of the documentation, so that a viewer shows the
 // sections in it.
 func apiTags() (tags []schema) {
-	for _, noun := range []string{"jobs", "runs", "calendars", "audit", "schedules", "status"} {
+	for _, noun := range []string{"jobs", "runs", "calendars", "audit", "schedules", "status", "whoami"} {
 		tags = append(tags, schema{"name": noun})
 	}
 	return tags
@@ -177,7 +177,7 @@ func (w *apiWriter) parameters(r *route, v *api.Verb) []schema {
 		name  string
 	}{
 		{r.hasVersion, "IfMatch"}, {r.mayCreate, "IfNoneMatch"}, {r.hasKey, "IdempotencyKey"},
-		{r.hasTag(), "IfNoneMatchTag"}, {r.method == http.MethodGet && r.verb != "status", "Standby"},
+		{r.hasTag(), "IfNoneMatchTag"}, {r.method == http.MethodGet && !r.isLocal(), "Standby"},
 	} {
 		if header.taken {
 			list = append(list, ref("parameters/"+header.name))

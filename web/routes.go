@@ -76,8 +76,12 @@ var routes = []route{
 	{method: http.MethodGet, path: "audit", verb: "audit.list", query: auditFilters},
 	{method: http.MethodGet, path: "schedules/next", verb: "schedules.next", query: previewFilters},
 	{method: http.MethodGet, path: "status", verb: "status"},
+	{method: http.MethodGet, path: "whoami", verb: "whoami"},
 	{method: http.MethodGet, path: "openapi.json", id: "openapi"},
 }
+
+// isLocal reports whether each node answers by itself, even if it cannot carry out requests.
+func (r *route) isLocal() bool { return r.verb == "" || r.verb == "status" || r.verb == "whoami" }
 
 // hasBody reports whether a request may have a body.
 func (r *route) hasBody() bool { return r.method == http.MethodPost || r.method == http.MethodPut }

@@ -56,6 +56,7 @@ func webSteps() []webStep {
 		{method: "GET", path: "schedules/next?schedule=0+9+*+*+*&timezone=Europe/Berlin&count=2&exclude=2026-12-25&exclude=2026-12-26&after=2026-12-24T12:00:00Z", status: 200, contains: `["2026-12-27T08:00:00.000Z","2026-12-28T08:00:00.000Z"]`},
 		{method: "GET", path: "schedules/next?schedules=@daily&schedules=@hourly", status: 200, contains: `{"times":[`},
 		{method: "GET", path: "status", status: 200, contains: `"role"`},
+		{method: "GET", path: "whoami", status: 200, contains: `{"open":true,"grants":[],"more_grants":0,"metrics":true,"server":{`},
 		{method: "GET", path: "openapi.json", status: 200, contains: `"openapi":"3.1.0"`},
 		{method: "DELETE", path: "jobs/a/b?tenant=default", status: 200, contains: `"deleted":true`},
 		{method: "GET", path: "jobs/a/b", status: 404, contains: `"not_found"`},

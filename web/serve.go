@@ -93,7 +93,7 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 	if w.isForeign(rw, req) {
 		return
 	}
-	if r.verb == "" || r.verb == "status" {
+	if r.isLocal() {
 		w.serveLocal(rw, req, r, who)
 		return
 	}
@@ -120,7 +120,7 @@ func errNoService() error {
 // serveLocal answers what the node knows by itself, even without a service. The status is most wanted when the node
 // does not carry out requests, so it must not need an executor.
 func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route, who access.Who) {
-	if r.verb == "status" && w.refuseUnless(rw, w.opts.Access.Authorize(who, "", "status")) {
+	if r.verb != "" && w.refuseUnless(rw, w.opts.Access.Authorize(who, "", r.verb)) {
 		return
 	}
 	c := call{route: r}
@@ -128,9 +128,13 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 		w.refuse(rw, api.PublicError(err))
 		return
 	}
-	if r.verb == "status" {
+	switch r.verb {
+	case "status":
 		w.opts.Look()
 		w.write(rw, http.StatusOK, w.info(who))
+		return
+	case "whoami":
+		w.write(rw, http.StatusOK, w.opts.Whoami(w.engine.Status(), w.opts.Access, who))
 		return
 	}
 	body, err := openAPIDocument()

@@ -95,6 +95,7 @@ func badMembers() []BadRequest {
 		badPut("job without its payload", JobWith("payload_omitted", `true`), unknown, "payload_omitted"),
 		bad("unknown in a list", "jobs.list", `{"page":2}`, unknown, "page"),
 		bad("unknown in a status", "status", `{"verbose":true}`, unknown, "verbose"),
+		bad("unknown in whoami", "whoami", `{"name":"ci"}`, unknown, "name"),
 		bad("version in a bulk registration", "jobs.put_many", `{"if_version":0,"jobs":[]}`, unknown, "if_version"),
 		// From here on each member exists and has the wrong type, at any depth.
 		badPut("list", `[]`, wrong, ""),

@@ -28,7 +28,7 @@ type authCertsCmd struct {
 func (*authCertsCmd) Help() string {
 	return `The files are ca.crt, ca.key, and NAME.crt and NAME.key for each node and client; and for the peers of a cluster peers-ca.crt, peers-ca.key, and NAME-peer.crt and NAME-peer.key for each node. Keys are readable by their owner only. No file is replaced: to renew a certificate, remove its two files first. If the directory has the authorities, they issue the new certificates.
 
-The peers have an authority of their own, because every certificate of that authority makes its holder a node, who reads and writes everything: give peers-ca.crt to --cluster-tls-ca alone, and ca.crt to the rest. Keep ca.key and peers-ca.key where no server runs. For production use a real authority, such as that of cert-manager.
+The peers have an authority of their own, because every certificate of that authority makes its holder a node, who reads and writes everything: give peers-ca.crt to --cluster-tls-ca alone, and ca.crt to the rest. Keep ca.key and peers-ca.key where no server runs, and give a node and a client no other key than its own. For production use a real authority, such as that of cert-manager.
 
 Examples:
 
@@ -53,6 +53,12 @@ const (
 	authKeyMode      = 0o600
 	nodeDefault      = "server"
 )
+
+// authorityMeans is what the holder of an authority's key can do, by the name of the file.
+var authorityMeans = map[string]string{
+	authorityFile + ".key": "its holder can issue certificates of servers and clients",
+	peersFile + ".key":     "its holder can make nodes, which read and write everything",
+}
 
 // authName is a name that is a file as well, and a name in a certificate.
 var authName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]*$`)
@@ -106,11 +112,21 @@ func (c *authCertsCmd) Run(con *console) error {
 	if err := writeNew(files); err != nil {
 		return err
 	}
+	c.show(con, files, nodes)
+	return nil
+}
+
+// show lists the files that were made, says how they are used, and which of them belong on no server.
+func (c *authCertsCmd) show(con *console, files []authFile, nodes []string) {
 	for _, f := range files {
 		con.printf("%s\n", f.path)
 	}
 	con.notef("%s", markup(c.usage(nodes)))
-	return nil
+	for _, f := range files {
+		if means := authorityMeans[filepath.Base(f.path)]; means != "" {
+			con.notef("\nkeep %s where no server runs: %s\n", f.path, means)
+		}
+	}
 }
 
 // check refuses names that cannot be files, and numbers out of bounds.
@@ -162,9 +178,9 @@ func (c *authCertsCmd) authority(file, name string) (*certs.Authority, []authFil
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := smallfile.Read(keyPath, authFileBytesMax)
+	key, err := smallfile.ReadSecret(keyPath, authFileBytesMax)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s is there, and its key is needed to issue more: %w", certPath, err)
+		return nil, nil, fmt.Errorf("%s is there, and its key %s is needed to issue more: %w", certPath, keyPath, plainPathError(err))
 	}
 	made, err := certs.ReadAuthority(cert, key)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/natsfile"
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // endpointFlags are the address of a server and the credentials for it.
@@ -84,7 +84,7 @@ func (e *endpoint) over(saved *endpoint) *endpoint {
 // of the other.
 func (e *endpoint) inContext(name string) (*endpoint, error) {
 	for _, other := range []struct{ flag, value string }{
-		{"--server", redactURLs(e.Server)}, {"--token", mask(e.Token)}, {"--token-file", e.tokenFile}, {"--creds", e.Creds},
+		{"--server", serverurl.Redact(e.Server)}, {"--token", mask(e.Token)}, {"--token-file", e.tokenFile}, {"--creds", e.Creds},
 		{"--nkey", e.NKey}, {"--tls-cert", e.TLSCert}, {"--tls-ca", e.TLSCA},
 	} {
 		if other.value != "" {
@@ -113,15 +113,12 @@ const serverDefault = nats.DefaultURL
 var schemes = []string{"nats", "tls", "ws", "wss", "http", "https"}
 
 // isOverHTTP reports whether the server is asked over HTTP.
-func (e *endpoint) isOverHTTP() bool { return e.scheme() == "http" || e.scheme() == "https" }
+func (e *endpoint) isOverHTTP() bool { return serverurl.IsHTTP(e.Server) }
 
 // scheme returns the scheme of the server's URL, or of the first one of several; "nats" without one.
 func (e *endpoint) scheme() string {
-	scheme, _, found := strings.Cut(e.Server, "://")
-	if !found {
-		return "nats"
-	}
-	return strings.ToLower(strings.TrimSpace(scheme))
+	first := serverurl.First(e.Server)
+	return first.Scheme
 }
 
 // token returns the function that the client calls for the token; nil: there is none.
@@ -178,7 +175,7 @@ func (e *endpoint) connectNATS(opts client.Options) (*nats.Conn, error) {
 		if other := e.otherProtocol(); e.nats == nil && other != nil {
 			return nil, other
 		}
-		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURLs(server), err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", serverurl.Redact(server), err)
 	}
 	return nc, nil
 }
@@ -186,7 +183,7 @@ func (e *endpoint) connectNATS(opts client.Options) (*nats.Conn, error) {
 // connectHTTP connects to a server over HTTP.
 func (e *endpoint) connectHTTP(opts client.Options) (r *remote, err error) {
 	if e.Creds != "" || e.NKey != "" {
-		return nil, usagef("--creds and --nkey are for NATS, and %s is reached over HTTP: log in with a token or with --tls-cert, or give the NATS URL of the server", redactURLs(e.Server))
+		return nil, usagef("--creds and --nkey are for NATS, and %s is reached over HTTP: log in with a token or with --tls-cert, or give the NATS URL of the server", serverurl.Redact(e.Server))
 	}
 	opts.Token = e.token()
 	if opts.TLS, err = client.TLSFrom(e.TLSCA, e.TLSCert, e.TLSKey); err != nil {

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/serverurl"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -57,7 +57,7 @@ func (c *loginCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if e.isInTheClear() {
-		con.notef("carillon: %s has no TLS, so whoever can listen between here and there can read the token\n", redactURLs(e.Server))
+		con.notef("carillon: %s has no TLS, so whoever can listen between here and there can read the token\n", serverurl.Redact(e.Server))
 	}
 	status, err := e.try(ctx, time.Duration(c.Timeout))
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *loginCmd) Run(ctx context.Context, con *console) error {
 		return fmt.Errorf("save the context: %w", err)
 	}
 	con.printf("%s knows these credentials (carillon %s, %s); saved as the context %s, tenant %s, and in use from now on\n",
-		redactURLs(e.Server), orDash(status.Version), status.Role, name, cmp.Or(e.Tenant, "default"))
+		serverurl.Redact(e.Server), orDash(status.Version), status.Role, name, cmp.Or(e.Tenant, "default"))
 	return nil
 }
 
@@ -100,7 +100,8 @@ func (c *loginCmd) goal() (e *endpoint, name string, err error) {
 		return nil, "", usagef("the URL has a user; a context has the credentials by themselves: give the URL without them, and --creds, --token-file or a token")
 	}
 	if name == "" {
-		name = hostOf(e.Server)
+		first := serverurl.First(e.Server)
+		name = first.Hostname()
 	}
 	if !isContextName(name) {
 		return nil, "", usagef("%q is no name of a context; name it: carillon login NAME --server %s", clip(name), clip(e.Server))
@@ -108,25 +109,13 @@ func (c *loginCmd) goal() (e *endpoint, name string, err error) {
 	return e, name, nil
 }
 
-// hostOf returns the host in the URL of a server, or of the first of several; "" if there is none.
-func hostOf(server string) string {
-	first, _, _ := strings.Cut(server, ",")
-	if !strings.Contains(first, "://") {
-		first = "nats://" + first
-	}
-	u, err := url.Parse(strings.TrimSpace(first))
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
-
 // isInTheClear reports whether a token would go to another machine without TLS for sure. A URL of NATS does not say.
 func (e *endpoint) isInTheClear() bool {
 	if e.Token == "" || e.scheme() != "http" {
 		return false
 	}
-	return !job.IsThisMachine(hostOf(e.Server))
+	first := serverurl.First(e.Server)
+	return !job.IsThisMachine(first.Hostname())
 }
 
 // askForToken reads a token: from the terminal without showing it, or else from the standard input.
@@ -139,7 +128,7 @@ func (c *console) askForToken(ctx context.Context, server string) (string, error
 		}
 		return token, nil
 	}
-	c.notef("Token for %s: ", redactURLs(server))
+	c.notef("Token for %s: ", serverurl.Redact(server))
 	token, err := terminal.ReadSecret(ctx, f, client.TokenBytesMax)
 	c.notef("\n")
 	if err != nil {

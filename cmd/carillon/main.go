@@ -49,6 +49,7 @@ type cli struct {
 	Login    loginCmd    `cmd:"" help:"Check the credentials for a server, save them as a context, and use that from now on."`
 	Logout   logoutCmd   `cmd:"" help:"Remove a context with its credentials."`
 	Context  contextCmd  `cmd:"" help:"Show the contexts of 'carillon login', and choose one."`
+	Whoami   whoamiCmd   `cmd:"" help:"Show who the server takes you for, and which roles you have there."`
 	Auth     authCmd     `cmd:"" help:"Manage who may do what: tokens, the file of rights, certificates, permissions of NATS."`
 	Handover handoverCmd `cmd:"" help:"Transfer leadership to another node of the cluster."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`

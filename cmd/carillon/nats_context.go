@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/natsfile"
+	"github.com/carillon-io/carillon/serverurl"
 	"github.com/carillon-io/carillon/smallfile"
 )
 
@@ -83,7 +84,7 @@ func readNATSContext(name string) (*natsContext, error) {
 	return c, nil
 }
 
-// check returns an error that names the settings that are set and not supported.
+// check returns an error that names the settings that are set and not supported, or that cannot be used.
 func (c *natsContext) check() error {
 	var unsupported []string
 	for _, key := range slices.Sorted(maps.Keys(c.Others)) {
@@ -93,6 +94,9 @@ func (c *natsContext) check() error {
 	}
 	if len(unsupported) > 0 {
 		return fmt.Errorf("%s is not supported; use --server with --creds or --tls-cert instead, or another context", strings.Join(unsupported, ", "))
+	}
+	if _, err := serverurl.ParseList(c.URL); err != nil {
+		return fmt.Errorf("url: %w", err)
 	}
 	if (c.Cert == "") != (c.Key == "") {
 		return errors.New("cert and key go together")

@@ -91,6 +91,7 @@ func TestContexts(t *testing.T) {
 		"proxied": `{"url": "` + url + `", "socks_proxy": "socks5://proxy:1080", "nsc": "nsc://a/b/c"}`,
 		"half":    `{"url": "` + url + `", "cert": "cert.pem"}`,
 		"typo":    `{"url": `,
+		"slash":   `{"url": "nats://ann:ab/guess@127.0.0.1:1"}`,
 	})
 	for _, c := range []struct {
 		args   []string
@@ -109,6 +110,7 @@ func TestContexts(t *testing.T) {
 		{[]string{"--context", "proxied"}, exitUsage, "nsc, socks_proxy is not supported"},
 		{[]string{"--context", "half"}, exitUsage, "cert and key go together"},
 		{[]string{"--context", "typo"}, exitUsage, "typo.json"},
+		{[]string{"--context", "slash"}, exitUsage, "url: address 1 is no URL"},
 	} {
 		status, out, errs := command(append([]string{"status", "--timeout", "5s"}, c.args...)...)
 		if status != c.status || !strings.Contains(out+errs, c.want) {
@@ -122,7 +124,7 @@ func TestContexts(t *testing.T) {
 	if status, out, errs := command("job", "list"); status != exitDone {
 		t.Errorf("CARILLON_CONTEXT: status %d, %s%s", status, out, errs)
 	}
-	if got := contextNames(); len(got) != 7 || got[0].value != "ann" {
+	if got := contextNames(); len(got) != 8 || got[0].value != "ann" {
 		t.Errorf("completion offers %v", got)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // protocol is what a server speaks at a port.
@@ -47,14 +49,11 @@ func protocolOf(address string) protocol {
 // otherProtocol returns a usageError if one server is given and it speaks another protocol than its URL says, and nil
 // otherwise.
 func (e *endpoint) otherProtocol() error {
-	address := e.Server
-	if _, rest, found := strings.Cut(address, "://"); found {
-		address = rest
-	}
-	address, _, _ = strings.Cut(address, "/")
-	if _, _, err := net.SplitHostPort(address); err != nil || strings.ContainsAny(address, ",@") {
+	servers, err := serverurl.ParseList(e.Server)
+	if err != nil || len(servers) != 1 || servers[0].User != nil || servers[0].Port() == "" {
 		return nil
 	}
+	address := servers[0].Host
 	switch speaks := protocolOf(address); {
 	case speaks == speaksHTTP && !e.isOverHTTP() && !strings.HasPrefix(e.scheme(), "ws"):
 		return usagef("--server: %s is a port of HTTP, and not of NATS: want http://%s (https:// with TLS), or the NATS port of the server, such as nats://HOST:4222", address, address)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // serveCmd runs the server until a signal or a failure ends it. The flags are the names of the product's options to
@@ -153,7 +154,7 @@ func (c *serveCmd) Run(con *console) error {
 		return c.startError(ctx, err)
 	}
 	ready := s.Ready()
-	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP), slog.Any("listen", ready.Listen),
+	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", serverurl.Redact(ready.NATS)), slog.String("http", ready.HTTP), slog.Any("listen", ready.Listen),
 		slog.String("role", ready.Role), slog.Uint64(job.LogEpoch, ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
 	// A server that its starter cannot find is of no use, so it ends in good order.
 	if err := con.printReady(ready); err != nil {
@@ -248,7 +249,7 @@ func (c *console) printReady(r server.Ready) error {
 		Epoch  uint64           `json:"epoch"`
 		Jobs   int              `json:"jobs"`
 		Listen server.Listening `json:"listen"`
-	}{true, redactURLs(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs, r.Listen})
+	}{true, serverurl.Redact(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs, r.Listen})
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "%s\n", line)
 	}

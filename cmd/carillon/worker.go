@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/crontab"
+	"github.com/carillon-io/carillon/serverurl"
 	"github.com/carillon-io/carillon/worker"
 )
 
@@ -51,7 +52,7 @@ func (c *workerCmd) Run(con *console) error {
 		return err
 	}
 	if e.nats == nil && e.isOverHTTP() {
-		return usagef("a worker receives its runs over NATS, and %s is HTTP; want the NATS URL of the server, as in --server nats://HOST:4222", redactURLs(e.Server))
+		return usagef("a worker receives its runs over NATS, and %s is HTTP; want the NATS URL of the server, as in --server nats://HOST:4222", serverurl.Redact(e.Server))
 	}
 	if c.Standby {
 		return usagef("--standby only reads, and a worker reports; leave it out")
