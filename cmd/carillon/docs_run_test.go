@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // docsAll makes a program that is missing on this machine a failure.
@@ -188,12 +189,7 @@ func (w *docWorld) run(t *testing.T, page docPage, script string) {
 // free returns the address that stands for one of a page: the same port of the page has the same one.
 func (w *docWorld) free(t *testing.T, address string) string {
 	if w.ports[address] == "" {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.ports[address] = listener.Addr().String()
-		_ = listener.Close()
+		w.ports[address] = bustest.FreeAddrs(t, 1)[0]
 	}
 	return w.ports[address]
 }
