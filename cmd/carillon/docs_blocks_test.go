@@ -14,6 +14,8 @@ type docBlock struct {
 	page string // as README.md or docs/cli.md
 	line int    // of its first command, from 1
 	text string // without the indentation
+	// output is the block of text or JSON that follows with nothing between; "": none does.
+	output string
 }
 
 // head returns the first line of a block, by which the tables name it: line numbers change with each edit of a page.
@@ -58,20 +60,29 @@ var docFence = regexp.MustCompile("^( *)```(\\S*)$")
 // indented, or if its fence names no language or sh: output, and text in other languages, is in a fence that says so.
 func docBlocksOf(page, text string) (blocks []docBlock, prose []string) {
 	lines := strings.Split(text, "\n")
+	after := -1 // line after the latest block of commands, past empty ones
+	add := func(i, end, next int) {
+		blocks = append(blocks, docBlock{page: page, line: i + 1, text: unindent(lines[i:end])})
+		for after = next; after < len(lines) && strings.TrimSpace(lines[after]) == ""; after++ {
+		}
+	}
 	for i := 0; i < len(lines); i++ {
 		if fence := docFence.FindStringSubmatch(lines[i]); fence != nil {
 			end := i + 1
 			for end < len(lines)-1 && docFence.FindStringSubmatch(lines[end]) == nil {
 				end++
 			}
-			if fence[2] == "" || fence[2] == "sh" {
-				blocks = append(blocks, docBlock{page, i + 2, unindent(lines[i+1 : end])})
+			switch {
+			case fence[2] == "" || fence[2] == "sh":
+				add(i+1, end, end+1)
+			case i == after && (fence[2] == "text" || fence[2] == "json"):
+				blocks[len(blocks)-1].output = unindent(lines[i+1 : end])
 			}
 			i = end
 			continue
 		}
 		if end := indentedUntil(lines, i); end > i {
-			blocks = append(blocks, docBlock{page, i + 1, unindent(lines[i:end])})
+			add(i, end, end)
 			i = end - 1
 			continue
 		}
@@ -109,7 +120,7 @@ func unindent(lines []string) string {
 
 // TestDocBlocks: which lines of a page are commands.
 func TestDocBlocks(t *testing.T) {
-	page := "# Page\n\n```\none\n  two\n```\n\n```json\n{}\n```\n\n1. item\n   more\n\n       three\n\n       four\n\n- item\n\n    five   # remark\nsix\n\n```sh\nseven\n```\n"
+	page := "# Page\n\n```\none\n  two\n```\n\n```json\n{}\n```\n\n```json\nother\n```\n\n1. item\n   more\n\n       three\n\n       four\n\n- item\n\n    five   # remark\nsix\n\n```sh\nseven\n```\n"
 	blocks, prose := docBlocksOf("p", page)
 	var texts []string
 	for _, b := range blocks {
@@ -118,7 +129,7 @@ func TestDocBlocks(t *testing.T) {
 	if got, want := strings.Join(texts, "|"), "one\n  two\n|three\n\nfour\n|five   # remark\n|seven\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if blocks[2].head() != "five" || blocks[2].line != 21 {
+	if blocks[2].head() != "five" || blocks[2].line != 25 || blocks[0].output != "{}\n" {
 		t.Errorf("got %q at %d", blocks[2].head(), blocks[2].line)
 	}
 	if text := strings.Join(prose, "\n"); strings.Contains(text, "{}") || !strings.Contains(text, "six") {

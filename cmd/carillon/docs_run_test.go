@@ -41,7 +41,11 @@ func TestDocCommands(t *testing.T) {
 					t.Skip(err)
 				}
 			}
-			newDocWorld(t).run(t, docPages[page], script)
+			w := newDocWorld(t)
+			w.run(t, docPages[page], script)
+			for _, block := range blocks {
+				w.compare(t, block)
+			}
 		})
 	}
 }
@@ -88,6 +92,7 @@ type docWorld struct {
 	ports map[string]string
 }
 
+// newDocWorld returns an empty world, which is removed when the test ends.
 func newDocWorld(t *testing.T) *docWorld {
 	w := &docWorld{t.TempDir(), make(map[string]string)}
 	for _, dir := range []string{"work", "home", "root/etc/carillon", "root/etc/cron.d", "root/var/lib", "root/backup", "root/usr/local/share/man/man1"} {
@@ -99,6 +104,7 @@ func newDocWorld(t *testing.T) *docWorld {
 	return w
 }
 
+// write writes a file of the world.
 func (w *docWorld) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o700); err != nil {
@@ -110,15 +116,16 @@ func (w *docWorld) write(t *testing.T, name, text string) {
 // its ready line on, in place of the one that the page has started before, as with a reader who ends that one; nodes of a
 // cluster are ready together. A worker goes on in the background too.
 const docPrelude = `set -Eeuo pipefail
-trap 'echo "failed at $AT" >&2' ERR
-at() { AT=$1; }
+trap '{ echo "failed at $AT"; cat "$OUT"; } >&2' ERR
+at() { AT=$1 OUT=$WORLD/out-${1//\//-}; exec >"$OUT"; }
 eventually() { until eval "$1" >/dev/null 2>&1; do sleep 0.05; done; }
 make() { grep -q "^$1:" "$SOURCES/Makefile"; }
 server() {
 	rm -f "$WORLD/ready"
 	mkfifo "$WORLD/ready"
 	"$CARILLON" serve "$@" >"$WORLD/ready" &
-	read -r READY <"$WORLD/ready"
+	read -r READY <"$WORLD/ready" || return
+	echo "$READY"
 }
 stop() {
 	if [ -n "${SERVER-}" ]; then kill "$SERVER"; wait "$SERVER"; fi
@@ -183,6 +190,29 @@ func (w *docWorld) run(t *testing.T, page docPage, script string) {
 	if err != nil {
 		out, _ := os.ReadFile(log.Name())
 		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// docVarying matches what differs between two outputs of a command: ids of runs, and numbers.
+var docVarying = regexp.MustCompile(`\b[0-9a-z]{13}-[0-9]+(-[0-9]+)?|[0-9]+`)
+
+// compare checks that the output that a page shows for a block is that of its commands, apart from ids, numbers and blanks.
+func (w *docWorld) compare(t *testing.T, block docBlock) {
+	if block.output == "" || docBlocksNotRun[block.page][block.head()] != "" {
+		return
+	}
+	same := func(text string) string {
+		return strings.Join(strings.Fields(docVarying.ReplaceAllString(text, "0")), " ")
+	}
+	at := fmt.Sprintf("%s:%d", block.page, block.line)
+	out, err := os.ReadFile(filepath.Join(w.dir, "out-"+strings.ReplaceAll(at, "/", "-")))
+	if err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(block.output) {
+		if !strings.Contains(same(string(out)), same(line)) {
+			t.Errorf("%s: the page shows\n%sand the commands print\n%s", at, line, out)
+		}
 	}
 }
 

@@ -41,7 +41,9 @@ var docPages = map[string]docPage{
 		"R=127.0.0.1:6222", "stop; R=127.0.0.1:6222",
 		"# when each has printed its ready line:", "eventually 'carillon status --server nats://127.0.0.1:4224 | grep -q standby'",
 	}},
-	"docs/quickstart.md": {bare: true},
+	"docs/quickstart.md": {bare: true, replace: []string{
+		"carillon run list hello\n", "eventually 'carillon run list hello | grep -q succeeded'\ncarillon run list hello\n",
+	}},
 	"docs/cli.md": {
 		bare: true,
 		setup: docAuth + `
