@@ -7,7 +7,7 @@ const (
 	needsRelease  = "needs the files of a release; the tests of deploy/release and deploy/packages make and read them"
 	needsDocker   = "needs a container runtime or a cluster of Kubernetes; the tests of deploy read its files"
 	needsNATS     = "needs the nats program or servers of NATS, which are not of this repository"
-	needsMachines = "needs several machines; testdata/script/serve_cluster.txtar and make failover run clusters"
+	needsMachines = "needs several machines; make failover runs clusters"
 	takesMinutes  = "takes minutes, and tests the sources and not what a user has"
 	isOutput      = "is explained by its output, which is another at each run"
 )

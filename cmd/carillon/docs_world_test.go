@@ -39,7 +39,9 @@ crontab() { printf '0 5 * * 1 tar -zcf home.tgz home\n'; }
 var docPages = map[string]docPage{
 	"README.md": {bare: true, replace: []string{
 		"R=127.0.0.1:6222", "stop; R=127.0.0.1:6222",
-		"# when each has printed its ready line:", "eventually 'carillon status --server nats://127.0.0.1:4224 | grep -q standby'",
+		// The shell completes the names of the nodes meanwhile, for which no other test has a cluster.
+		"# when each has printed its ready line:", "eventually 'carillon status --server nats://127.0.0.1:4224 | grep -q standby'\n" +
+			"carillon __complete handover --server nats://127.0.0.1:4224 --to '' | grep -q '^b'",
 	}},
 	"docs/quickstart.md": {bare: true, replace: []string{
 		"carillon run list hello\n", "eventually 'carillon run list hello | grep -q succeeded'\ncarillon run list hello\n",
