@@ -14,8 +14,8 @@ import (
 const (
 	// More names than that do not help at a prompt.
 	completeNamesMax = 50
-	// Labels are not listed by themselves: they are those of this number of jobs.
-	completeLabelledMax = 200
+	// Labels and latest runs are not listed by themselves: they are those of this number of jobs.
+	completeJobsMax = 200
 	// The prompt stands still for that time if the server does not answer.
 	completeTimeMax = 500 * time.Millisecond
 )
@@ -85,7 +85,7 @@ func (r *remote) jobCandidates(ctx context.Context, prefix string) (all []candid
 // labelCandidates returns labels of the first jobs, in order.
 func (r *remote) labelCandidates(ctx context.Context, prefix string) []candidate {
 	labels := make(map[string]bool)
-	for j, err := range atMost(r.Jobs(ctx, client.ListRequest{Limit: completeLabelledMax}), completeLabelledMax) {
+	for j, err := range atMost(r.Jobs(ctx, client.ListRequest{Limit: completeJobsMax}), completeJobsMax) {
 		if err != nil {
 			break
 		}
@@ -152,7 +152,7 @@ func (r *remote) deadCandidates(ctx context.Context, _ string) (all []candidate)
 
 // lastCandidates returns the last runs of the first jobs whose status is wanted, with their jobs.
 func (r *remote) lastCandidates(ctx context.Context, wanted func(status string) bool) (all []candidate) {
-	for j, err := range atMost(r.Jobs(ctx, client.ListRequest{Limit: completeLabelledMax}), completeLabelledMax) {
+	for j, err := range atMost(r.Jobs(ctx, client.ListRequest{Limit: completeJobsMax}), completeJobsMax) {
 		if err != nil {
 			break
 		}

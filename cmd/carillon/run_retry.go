@@ -94,7 +94,7 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 	n, err := r.RetryAll(ctx, client.RetryManyRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Limit: pageSize(0)}, func(n int) { progress.Of(int64(n), 0) })
 	if err != nil {
 		// Those that were retried before the error stay retried.
-		return fmt.Errorf("after %s: %w", plural(n, "run"), err)
+		return r.orSimilar(ctx, c.Job, fmt.Errorf("after %s: %w", plural(n, "run"), err))
 	}
 	if c.isDocument() {
 		return c.print(con, struct {
