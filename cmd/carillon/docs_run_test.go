@@ -21,11 +21,14 @@ import (
 var docsAll = flag.Bool("docs.all", false, "fail if a program that documents use, such as jq, is not installed")
 
 // docPageTime bounds the commands of a page. The slowest page takes some ten seconds.
-const docPageTime = time.Minute
+const docPageTime = 2 * time.Minute
 
 // TestDocCommands runs the commands of each page in the order of the page, in a directory of its own, against a server of
 // its own. docPages says what a page needs, and docs_reasons_test.go which commands are not run, and why.
 func TestDocCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs are run without the race detector")
+	}
 	for page, text := range docPagesAll(t) {
 		blocks, _ := docBlocksOf(page, text)
 		script := docScript(page, blocks)
@@ -112,10 +115,11 @@ func (w *docWorld) write(t *testing.T, name, text string) {
 	}
 }
 
-// docPrelude begins each script. A failed command ends it; at says where it was. A server goes on in the background from
+// docPrelude begins each script. A failed command ends it, and what runs in the background ends with it; at says where it was. A server goes on in the background from
 // its ready line on, in place of the one that the page has started before, as with a reader who ends that one; nodes of a
 // cluster are ready together. A worker goes on in the background too.
 const docPrelude = `set -Eeuo pipefail
+trap 'kill -9 $(jobs -p) 2>/dev/null; wait' EXIT
 trap '{ echo "failed at $AT"; cat "$OUT"; } >&2' ERR
 at() { AT=$1 OUT=$WORLD/out-${1//\//-}; exec >"$OUT"; }
 eventually() { until eval "$1" >/dev/null 2>&1; do sleep 0.05; done; }
@@ -133,7 +137,7 @@ stop() {
 }
 carillon() {
 	case "$1 $*" in
-	"serve "*--cluster-name*) "$CARILLON" "$@" ;;
+	"serve "*--cluster-name*) exec "$CARILLON" "$@" ;; # in the process of the & behind it
 	"serve "*)
 		stop
 		shift
