@@ -56,11 +56,13 @@ func (d *Definition) Validate(rules Rules) error {
 
 // ValidateName checks the name of a job.
 func ValidateName(name string) error {
+	// In front of such a character are single bytes alone, so that its place is the same in bytes and in characters.
+	if i := apierr.IndexOutside(name, "._-/"); i >= 0 {
+		outside, _ := utf8.DecodeRuneInString(name[i:])
+		return apierr.Errorf(apierr.InvalidName, "name", "has %q at position %d; allowed are A-Z a-z 0-9 . _ - /", outside, i+1)
+	}
 	if name == "" || len(name) > NameBytesMax {
 		return apierr.Errorf(apierr.InvalidName, "name", "must have 1 to %d characters, has %d", NameBytesMax, len(name))
-	}
-	if i := apierr.IndexOutside(name, "._-/"); i >= 0 {
-		return apierr.Errorf(apierr.InvalidName, "name", "has %q at position %d; allowed are A-Z a-z 0-9 . _ - /", name[i], i+1)
 	}
 	return nil
 }

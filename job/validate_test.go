@@ -131,3 +131,16 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesAreQuotedByLetters: a refused name shows its letter as its author wrote it, and counts letters.
+func TestNamesAreQuotedByLetters(t *testing.T) {
+	for name, want := range map[string]string{
+		"büro": "name: has 'ü' at position 2; ", "отчёт": "name: has 'о' at position 1; ", "a b": "name: has ' ' at position 2; ",
+		strings.Repeat("я", 100): "name: has 'я' at position 1; ", "": "name: must have 1 to 128 characters, has 0",
+		strings.Repeat("a", 129): "name: must have 1 to 128 characters, has 129", "a\xff": "name: has '�' at position 2; ",
+	} {
+		if err := ValidateName(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", name, err, want)
+		}
+	}
+}

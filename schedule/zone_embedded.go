@@ -7,6 +7,8 @@ import (
 	_ "embed"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,6 +66,9 @@ func EmbeddedZoneData(name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, zoneBytesOfFile))
 	return data, errors.Join(err, r.Close())
 }
+
+// ZoneNames returns the names of the zones that are in the binary, in order. The caller owns the slice.
+func ZoneNames() []string { return slices.Sorted(maps.Keys(zoneFiles())) }
 
 // unpackZones returns the embedded archive.
 func unpackZones() ([]byte, error) {

@@ -28,7 +28,7 @@ Examples:
 
 // calendarGetCmd shows a calendar. The lines are printed as they were put, one in each row.
 type calendarGetCmd struct {
-	Name string `arg:"" help:"Name of the calendar."`
+	Name string `arg:"" help:"Name of the calendar." complete:"@calendars"`
 	remoteFlags
 	outputFlag
 }
@@ -101,7 +101,7 @@ func (c *calendarListCmd) Run(ctx context.Context, con *console) error {
 // calendarDeleteCmd deletes calendars. A calendar that is deleted or missing does not stop the others; the errors are
 // returned together.
 type calendarDeleteCmd struct {
-	Names []string `arg:"" name:"name" help:"Names of the calendars."`
+	Names []string `arg:"" name:"name" help:"Names of the calendars." complete:"@calendars"`
 	remoteFlags
 	outputFlag
 }

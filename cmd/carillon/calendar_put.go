@@ -14,7 +14,7 @@ const calendarFileBytesMax = 1 << 20
 // calendarPutCmd creates or replaces a calendar. There is no condition on a version: a calendar is replaced as a
 // whole, and its file is the source.
 type calendarPutCmd struct {
-	Name        string   `arg:"" help:"Name of the calendar."`
+	Name        string   `arg:"" help:"Name of the calendar." complete:"@calendars"`
 	Lines       []string `arg:"" optional:"" name:"line" help:"Exclusions: a date, a range or a cron expression each."`
 	File        string   `short:"f" help:"File with one exclusion on each line, in place of the arguments; empty lines and lines that begin with # are skipped; - is standard input." placeholder:"FILE"`
 	Description string   `help:"Text for people."`

@@ -19,9 +19,16 @@ type valueKind string
 
 const (
 	// The kinds begin with an at sign, which no listed word does.
-	jobNames valueKind = "@jobs"
-	files    valueKind = "@files"
-	contexts valueKind = "@contexts"
+	jobNames      valueKind = "@jobs"
+	jobLabels     valueKind = "@labels" // as KEY=VALUE
+	calendarNames valueKind = "@calendars"
+	nodeNames     valueKind = "@nodes"
+	liveRuns      valueKind = "@live-runs" // those that are not over
+	deadRuns      valueKind = "@dead-runs"
+	anyRuns       valueKind = "@runs"
+	zones         valueKind = "@zones"
+	files         valueKind = "@files"
+	contexts      valueKind = "@contexts"
 	// ownContexts are those of 'carillon login' alone.
 	ownContexts valueKind = "@own-contexts"
 )
@@ -49,12 +56,12 @@ func readLine(root *kong.Node, words []string) *line {
 	return l
 }
 
-// joinEquals joins what bash splits at equal signs: the words --output, = and json become one. Bash treats the equal
-// sign as a separator of words (COMP_WORDBREAKS); zsh and fish do not.
+// joinEquals joins what bash splits at equal signs: the words --output, = and json become one, and so do team, = and a.
+// Bash treats the equal sign as a separator of words (COMP_WORDBREAKS); zsh and fish do not.
 func joinEquals(words []string) (joined []string) {
 	for i, word := range words {
 		afterEquals := i > 0 && words[i-1] == "=" && len(joined) > 0 && strings.HasSuffix(joined[len(joined)-1], "=")
-		if n := len(joined); n > 0 && (afterEquals || word == "=" && strings.HasPrefix(joined[n-1], "--")) {
+		if n := len(joined); n > 0 && (afterEquals || word == "=") {
 			joined[n-1] += word
 			continue
 		}

@@ -10,6 +10,12 @@ import (
 // TestCompletion completes lines: commands, flags, values of flags, and values that are looked up.
 func TestCompletion(t *testing.T) {
 	lookUp := func(kind valueKind) []candidate {
+		switch kind {
+		case zones:
+			return lookUp(t.Context(), nil, &line{}, zones) // which needs no server
+		case jobLabels:
+			return []candidate{{value: "found-labels"}, {value: "team=a"}}
+		}
 		return []candidate{{value: "found-" + strings.TrimPrefix(string(kind), "@")}, {value: "other"}}
 	}
 	root := testParser(t).Model.Node
@@ -44,6 +50,19 @@ func TestCompletion(t *testing.T) {
 		"__comp":                             "",
 		"job put x --overlap=b":              "--overlap=buffer_one --overlap=buffer_all",
 		"job list --label a = b --limit 3 -": "",
+		"job put x -z Europe/Berl":           "Europe/Berlin",
+		"job next --timezone=Asia/Toky":      "--timezone=Asia/Tokyo",
+		"job list --label f":                 "found-labels",
+		"job put x -l team = a":              "team=a",
+		"calendar get f":                     "found-calendars",
+		"calendar put f":                     "found-calendars",
+		"calendar delete a f":                "found-calendars",
+		"handover --to f":                    "found-nodes",
+		"run get f":                          "found-runs",
+		"run retry a f":                      "found-dead-runs",
+		"run cancel f":                       "found-live-runs",
+		"run report f":                       "found-live-runs",
+		"run extend f":                       "found-live-runs",
 	} {
 		var got []string
 		for _, c := range readLine(root, splitWords(line)).candidates(lookUp) {

@@ -22,7 +22,7 @@ type completionCmd struct {
 
 // Help is what `carillon completion --help` says besides the flags.
 func (*completionCmd) Help() string {
-	return `The script runs this program for completions: commands, flags, values of flags, and names of jobs. Names come from the server that the flags on the line and the environment select, within half a second or not at all.
+	return `The script runs this program for completions: commands, flags, values of flags, timezones, and names of jobs, labels, runs, calendars and nodes. Names come from the server that the flags on the line and the environment select, within half a second or not at all.
 
 Examples:
 

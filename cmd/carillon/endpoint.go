@@ -153,7 +153,7 @@ func (e *endpoint) connect(opts client.Options) (*remote, error) {
 		nc.Close()
 		return nil, err
 	}
-	return &remote{c, nc}, nil
+	return &remote{Client: c, nc: nc}, nil
 }
 
 // connectNATS connects to NATS. An admin of all tenants may ask for a tenant that has no account on the embedded server:

@@ -25,7 +25,7 @@ func (c *exportCmd) exportRuns(ctx context.Context, con *console, r *remote, w i
 	e := &runExport{exportCmd: c, remote: r, out: con.bufferedTo(w), progress: con.newStreamProgress("run", "exported")}
 	if err := e.jobs(ctx); err != nil {
 		_ = e.out.flush()
-		return fmt.Errorf("export, after %s: %w", plural(e.n, "run"), err)
+		return r.orSimilar(ctx, c.Job, fmt.Errorf("export, after %s: %w", plural(e.n, "run"), err))
 	}
 	e.progress.End(int64(e.n))
 	return e.out.flush()

@@ -9,7 +9,7 @@ import (
 
 // handoverCmd transfers leadership to another node.
 type handoverCmd struct {
-	To    string `help:"Name of the standby that is to lead; the most advanced one if left out." placeholder:"NODE"`
+	To    string `help:"Name of the standby that is to lead; the most advanced one if left out." placeholder:"NODE" complete:"@nodes"`
 	Shard uint32 `help:"Number of the shard." default:"0"`
 	remoteFlags
 	outputFlag

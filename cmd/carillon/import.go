@@ -19,7 +19,7 @@ type importCmd struct {
 	Target   string   `help:"Target of the jobs of a crontab, in place of a worker's; may contain {{host}}, {{name}}, {{hash}}, {{user}} and {{file}}. The policies are then the server's defaults." placeholder:"TARGET" secret:"url" instead:"a definition in a file, with a secret by reference"`
 	Host     string   `help:"Machine whose 'carillon worker' runs the commands of a crontab; this one if left out." placeholder:"NAME"`
 	User     string   `help:"User of the commands of a crontab that has no user column." placeholder:"NAME"`
-	Timezone string   `help:"Timezone of the crontab's times until a CRON_TZ; this machine's if left out." placeholder:"ZONE"`
+	Timezone string   `help:"Timezone of the crontab's times until a CRON_TZ; this machine's if left out." placeholder:"ZONE" complete:"@zones"`
 	DryRun   bool     `help:"Check and show the jobs; register none."`
 	crontabPolicyFlags
 	remoteFlags

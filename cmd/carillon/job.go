@@ -59,12 +59,12 @@ func (c *jobGetCmd) Run(ctx context.Context, con *console) error {
 	return c.lookAt(ctx, con, &c.remoteFlags, c.Output, func(con *console, r *remote) error {
 		j, err := r.get(ctx, c.Name, c.WithCredentials)
 		if err != nil {
-			return err
+			return r.orSimilar(ctx, c.Name, err)
 		}
 		if c.isDocument() {
 			return c.print(con, client.JobReply{Job: j})
 		}
-		return con.printJob(&j)
+		return con.printJob(&j, r.skippedLast(ctx, &j))
 	})
 }
 
@@ -107,7 +107,7 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 		runs, err := c.delete(ctx, r.Client, name)
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", name, r.orSimilar(ctx, name, err)))
 		case c.isDocument():
 			// Each deletion is a document of its own, so that a failure in between leaves those before it.
 			errs = append(errs, c.print(con, client.DeleteReply{Deleted: true, Runs: runs}))

@@ -46,7 +46,7 @@ func (c *jobEditCmd) Run(ctx context.Context, con *console) error {
 	defer r.close()
 	before, err := r.Get(ctx, c.Name)
 	if err != nil {
-		return err
+		return r.orSimilar(ctx, c.Name, err)
 	}
 	if before.PayloadOmitted {
 		return fmt.Errorf("%s: its payload does not fit into one message, so a change would lose it; put the whole job", c.Name)

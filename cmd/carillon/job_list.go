@@ -16,7 +16,7 @@ const tableRowsMax = 1000
 // selectFlags select jobs. They are filters of the server, which all must match.
 type selectFlags struct {
 	NamePrefix string            `help:"Only jobs whose names begin with this." placeholder:"TEXT"`
-	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
+	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" complete:"@labels" mapsep:"none"`
 	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS" complete:"active,paused,completed,failed"`
 }
 
@@ -94,7 +94,7 @@ func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, ro
 			_, _ = t.Flush(), out.flush()
 		}
 		if err != nil {
-			return err
+			return unfinished(n, err)
 		}
 		t.Row(row(&v)...)
 		if n++; n%tableRowsMax == 0 {
@@ -109,6 +109,15 @@ func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, ro
 	return out.flush()
 }
 
+// unfinished returns the error of a list that fails after n entries. What was printed looks like a whole list, so the last
+// line says that it is none.
+func unfinished(n int, err error) error {
+	if n == 0 {
+		return err
+	}
+	return fmt.Errorf("the list is not complete, it ends after %s: %w", plural(n, "item"), err)
+}
+
 // printList prints a sequence as one object with one list, as the API returns it, but with all pages in it. It is
 // streamed, so an error in the middle leaves an unfinished document and a failure as the exit status.
 func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[T, error]) error {
@@ -118,12 +127,13 @@ func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[
 		head, separator, end, empty = name+":\n", "", "", name+": []\n"
 	}
 	// The head comes with the first value, so that a failure before it prints nothing.
-	before, after := head, empty
+	before, after, n := head, empty, 0
 	for v, err := range seq {
 		if err != nil {
 			_ = out.flush()
-			return err
+			return unfinished(n, err)
 		}
+		n++
 		out.printf("%s", markup(before))
 		if err := out.printItem(form, v); err != nil {
 			return err

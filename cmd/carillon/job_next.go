@@ -14,7 +14,7 @@ type jobNextCmd struct {
 	Name     string   `arg:"" optional:"" help:"Name of a job; or leave it out and give --schedule." complete:"@jobs"`
 	Schedule []string `short:"s" help:"A schedule, without any job; may be repeated." placeholder:"SPEC" sep:"none"`
 	Exclude  []string `short:"x" help:"Exclusion from the schedule; may be repeated." placeholder:"SPEC" sep:"none"`
-	Timezone string   `short:"z" help:"Timezone of the schedule; UTC if left out." placeholder:"ZONE"`
+	Timezone string   `short:"z" help:"Timezone of the schedule; UTC if left out." placeholder:"ZONE" complete:"@zones"`
 	Count    int      `short:"n" help:"How many times." default:"10"`
 	After    timeFlag `help:"From this time on; now if left out." placeholder:"TIME"`
 	remoteFlags
@@ -67,7 +67,7 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, error) {
 	j, err := r.Get(ctx, c.Name)
 	if err != nil {
-		return client.NextRequest{}, err
+		return client.NextRequest{}, r.orSimilar(ctx, c.Name, err)
 	}
 	request := client.NextRequest{
 		Schedule: j.Schedule, Schedules: j.Schedules, Exclude: j.Exclude, Timezone: j.Timezone,

@@ -68,7 +68,7 @@ func (c *pauseFlags) change(
 		j, err = call(r.Client, ctx, c.Name, c.Reason)
 	}
 	if err != nil {
-		return err
+		return r.orSimilar(ctx, c.Name, err)
 	}
 	if c.isDocument() {
 		return c.print(con, client.JobReply{Job: j})

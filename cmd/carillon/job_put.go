@@ -27,7 +27,7 @@ type jobPutCmd struct {
 	Schedule []string `short:"s" help:"Cron of 5 to 7 fields, a macro such as @daily, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
 	In       *span    `help:"Run once, so long after the server has accepted it, such as 10m; in place of --schedule." placeholder:"SPAN" group:"when"`
 	Exclude  []string `short:"x" help:"Exclusion: a date, a range, a cron expression, or '@calendar NAME'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
-	Timezone string   `short:"z" help:"Timezone of the cron expressions; UTC if left out." placeholder:"ZONE" group:"when"`
+	Timezone string   `short:"z" help:"Timezone of the cron expressions; UTC if left out." placeholder:"ZONE" complete:"@zones" group:"when"`
 	StartsAt timeFlag `help:"No run before it." placeholder:"TIME" group:"when"`
 	EndsAt   timeFlag `help:"No run at or after it." placeholder:"TIME" group:"when"`
 	MaxRuns  uint32   `help:"Number of scheduled runs after which the job is completed; 0 is no limit." placeholder:"N" group:"when"`
@@ -46,7 +46,7 @@ type jobPutCmd struct {
 	jobPolicyFlags
 
 	Paused      bool              `help:"Register it paused."`
-	Label       map[string]string `short:"l" help:"Label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
+	Label       map[string]string `short:"l" help:"Label; may be repeated." placeholder:"KEY=VALUE" complete:"@labels" mapsep:"none"`
 	Description string            `help:"Text for people."`
 	IfVersion   *uint32           `help:"Only if the job is at this version; 0: only if it does not exist." placeholder:"N"`
 	remoteFlags

@@ -41,7 +41,7 @@ func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 	defer r.close()
 	run, err := r.Trigger(ctx, request)
 	if err != nil {
-		return err
+		return r.orSimilar(ctx, c.Name, err)
 	}
 	if c.isDocument() {
 		return c.print(con, client.RunReply{Run: run})
@@ -86,7 +86,7 @@ func (c *jobBackfillCmd) Run(ctx context.Context, con *console) error {
 		Name: c.Name, From: c.From.Time, To: c.To.Time, Limit: c.Limit, Repeat: c.Repeat, DryRun: c.DryRun,
 	})
 	if err != nil {
-		return err
+		return r.orSimilar(ctx, c.Name, err)
 	}
 	if c.isDocument() {
 		return c.print(con, done)

@@ -45,7 +45,7 @@ func (c *jobSetCmd) Run(ctx context.Context, con *console) error {
 	defer r.close()
 	before, err := r.Get(ctx, c.Name)
 	if err != nil {
-		return err
+		return r.orSimilar(ctx, c.Name, err)
 	}
 	version := before.Version
 	if c.IfVersion != nil {

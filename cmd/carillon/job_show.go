@@ -47,8 +47,8 @@ func schedulesOf(j *client.Job) []string {
 // showSchedule returns the schedules of a job for one cell of a table.
 func showSchedule(j *client.Job) string { return strings.Join(schedulesOf(j), " | ") }
 
-// printJob prints all of a job.
-func (c *console) printJob(j *client.JobInfo) error {
+// printJob prints all of a job, with the text about the skipped range that its last run is.
+func (c *console) printJob(j *client.JobInfo, skipped string) error {
 	t := c.table()
 	t.Row("name", j.Name)
 	t.Row("status", showStatus(j))
@@ -61,7 +61,7 @@ func (c *console) printJob(j *client.JobInfo) error {
 	// What the job does comes before what it was told to do.
 	t.Row("next run", showNext(j))
 	if last := j.LastRun; last != nil {
-		t.Row("last run", fmt.Sprintf("%s, %s, %.1f ms late (%s)", showTime(last.ScheduledAt), last.Status, last.LatenessMS, last.ID))
+		t.Row("last run", showLast(last, skipped))
 	}
 	t.Row("target", showTarget(j.Target))
 	if s := j.Target.Sign; s.Name != "" {
@@ -85,6 +85,18 @@ func (c *console) printJob(j *client.JobInfo) error {
 	t.Row("created", showTime(j.CreatedAt))
 	t.Row("updated", showTime(j.UpdatedAt))
 	return t.Flush()
+}
+
+// showLast returns the last run of a job with the text about the skipped range that it is. A skipped run has no lateness.
+func showLast(last *client.LastRun, skipped string) string {
+	text := showTime(last.ScheduledAt) + ", " + last.Status
+	switch {
+	case skipped != "":
+		text += ", " + skipped
+	case last.Status != "skipped":
+		text += fmt.Sprintf(", %.1f ms late", last.LatenessMS)
+	}
+	return text + " (" + last.ID + ")"
 }
 
 // printPolicies adds the rows of a job's limits and policies. A limit that is not set has no row.

@@ -18,9 +18,9 @@ import (
 // patience bounds how long a test waits for something that must happen.
 const patience = 20 * time.Second
 
-// TestMain lets the scripts run this test binary as the command itself.
+// TestMain lets the scripts run this test binary as the command itself, and as the part of the nats program that they use.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"carillon": main})
+	testscript.Main(m, map[string]func(){"carillon": main, "nats": natsMain})
 }
 
 // TestScripts drives the real command against real servers; see testdata/script.

@@ -85,11 +85,15 @@ func formatBytes(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", value, "KMGT"[i])
 }
 
-// clip shortens a text of the user's for a message. It cuts between characters, so that the message stays UTF-8.
+// clip shortens a text of the user's for a message. It counts characters, so that no script is cut earlier than
+// another.
 func clip(s string) string {
 	const most = 60
-	if len(s) <= most {
-		return s
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return s
 }

@@ -71,6 +71,8 @@ type remote struct {
 	*client.Client
 	// nc is closed by close, and not by the client, which did not make it. It is nil over HTTP.
 	nc *nats.Conn
+	// searched is whether the command has searched for a name that is similar to a wrong one; see orSimilar.
+	searched bool
 }
 
 // connectAs connects to the server. By is the name for the audit log; "" sends none. The caller must close the result.

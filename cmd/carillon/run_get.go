@@ -11,7 +11,7 @@ import (
 
 // runGetCmd shows a run.
 type runGetCmd struct {
-	RunID string `arg:"" name:"run-id" help:"The run's id, as run list shows it."`
+	RunID string `arg:"" name:"run-id" help:"The run's id, as run list shows it." complete:"@runs"`
 	remoteFlags
 	outputFlag
 	watchFlag
@@ -36,19 +36,20 @@ func (c *runGetCmd) Run(ctx context.Context, con *console) error {
 		if c.isDocument() {
 			return c.print(con, client.RunReply{Run: run})
 		}
-		return con.printRun(&run)
+		ranges := skippedRanges{remote: r, job: run.Job}
+		return con.printRun(&run, ranges.show(ctx, &run))
 	})
 }
 
-// printRun prints a run, and a table of its attempts if it has any. A run that a caller started has no lateness:
-// its scheduled time is the moment of the request.
-func (c *console) printRun(r *client.Run) error {
+// printRun prints a run with the text about a skipped range, and a table of its attempts if it has any. A run that a
+// caller started has no lateness: its scheduled time is the moment of the request.
+func (c *console) printRun(r *client.Run, skipped string) error {
 	t := c.table()
 	t.Row("run", r.RunID)
 	t.Row("job", r.Job)
 	t.Row("scheduled", showTime(r.ScheduledAt))
-	if !r.Until.IsZero() {
-		t.Row("until", showTime(r.Until))
+	if skipped != "" {
+		t.Row("stands for", skipped)
 	}
 	t.Row("status", strings.TrimSuffix(r.Status+", "+r.Reason, ", "))
 	if !r.DueAt.IsZero() {

@@ -70,7 +70,7 @@ func (c *runListCmd) listGroups(ctx context.Context, con *console, r *remote) er
 	g := &groupedRuns{by: c.Group, byKey: make(map[string]*runGroup)}
 	for run, err := range r.Runs(ctx, client.RunListRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Status: c.Status, Limit: pageSize(0)}) {
 		if err != nil {
-			return err
+			return r.orSimilar(ctx, c.Job, err)
 		}
 		g.add(&run)
 	}

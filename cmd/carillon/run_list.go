@@ -52,15 +52,18 @@ func (c *runListCmd) list(ctx context.Context, con *console, r *remote) error {
 		Job: c.Job, From: c.From.Time, To: c.To.Time, Status: c.Status, Limit: pageSize(most),
 	}), most)
 	if c.isDocument() {
-		return printList(con, c.Output, "runs", runs)
+		return r.orSimilar(ctx, c.Job, printList(con, c.Output, "runs", runs))
 	}
 	// Of several jobs, each row needs the name of its own.
 	if c.Job == "" {
 		return printRows(con, runs, append([]string{"JOB"}, runTitles...), func(r *client.Run) []string {
-			return append([]string{r.Job}, runRow(r)...)
+			return append([]string{r.Job}, runRow(r, "")...)
 		})
 	}
-	return printRows(con, runs, runTitles, runRow)
+	ranges := skippedRanges{remote: r, job: c.Job}
+	return r.orSimilar(ctx, c.Job, printRows(con, runs, runTitles, func(one *client.Run) []string {
+		return runRow(one, ranges.show(ctx, one))
+	}))
 }
 
 // check refuses flags that contradict --dead, and translates it to a status.
@@ -91,8 +94,9 @@ func pageSize(limit int) int {
 	return most
 }
 
-// runRow returns the row of a run under runTitles. A run that a caller triggered has no lateness.
-func runRow(r *client.Run) []string {
+// runRow returns the row of a run under runTitles, with the text about a skipped range. A run that a caller triggered has
+// no lateness.
+func runRow(r *client.Run, skipped string) []string {
 	late, took := "-", "-"
 	if !r.FinishedAt.IsZero() {
 		took = showMillis(r.DurationMS)
@@ -105,7 +109,7 @@ func runRow(r *client.Run) []string {
 	}
 	return []string{
 		r.RunID, showTime(r.ScheduledAt), r.Status, fmt.Sprint(r.Attempt), late, took,
-		whyEnded(r),
+		strings.TrimSuffix(whyEnded(r)+", "+skipped, ", "),
 	}
 }
 

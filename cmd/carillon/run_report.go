@@ -11,7 +11,7 @@ import (
 // heldRunFlags identify an attempt that a worker is working on. The fence comes with the delivery; it proves that the
 // worker has the present attempt and not an earlier one.
 type heldRunFlags struct {
-	RunID string `arg:"" name:"run-id" help:"The run's id, as the header Carillon-Run-Id has it."`
+	RunID string `arg:"" name:"run-id" help:"The run's id, as the header Carillon-Run-Id has it." complete:"@live-runs"`
 	Fence uint64 `help:"The attempt's fence, as the header Carillon-Fence has it." required:"" placeholder:"N"`
 }
 

@@ -10,7 +10,7 @@ import (
 
 // runCancelCmd cancels runs.
 type runCancelCmd struct {
-	RunIDs []string `arg:"" name:"run-id" help:"Ids of the runs."`
+	RunIDs []string `arg:"" name:"run-id" help:"Ids of the runs." complete:"@live-runs"`
 	remoteFlags
 	outputFlag
 }
@@ -56,7 +56,7 @@ func (f *remoteFlags) changeRuns(
 
 // runRetryCmd starts another attempt of dead or cancelled runs.
 type runRetryCmd struct {
-	RunIDs []string `arg:"" optional:"" name:"run-id" help:"Ids of the runs; or leave them out and give --dead."`
+	RunIDs []string `arg:"" optional:"" name:"run-id" help:"Ids of the runs; or leave them out and give --dead." complete:"@dead-runs"`
 	Dead   bool     `help:"Every dead run that the flags select."`
 	Job    string   `help:"With --dead: only runs of this job." placeholder:"NAME" complete:"@jobs"`
 	From   timeFlag `help:"With --dead: scheduled at or after this time." placeholder:"TIME"`
@@ -94,7 +94,7 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 	n, err := r.RetryAll(ctx, client.RetryManyRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Limit: pageSize(0)}, func(n int) { progress.Of(int64(n), 0) })
 	if err != nil {
 		// Those that were retried before the error stay retried.
-		return fmt.Errorf("after %s: %w", plural(n, "run"), err)
+		return r.orSimilar(ctx, c.Job, fmt.Errorf("after %s: %w", plural(n, "run"), err))
 	}
 	if c.isDocument() {
 		return c.print(con, struct {

@@ -6,7 +6,7 @@ _carillon() {
     while IFS= read -r value; do
         value=${value%%$'\t'*}
         # What stands before a = is a word of its own here.
-        if [[ $before == "=" || ${COMP_WORDS[COMP_CWORD]} == "=" ]]; then value=${value#--*=}; fi
+        if [[ $before == "=" || ${COMP_WORDS[COMP_CWORD]} == "=" ]]; then value=${value##*=}; fi
         case $value in
         :files) compopt -o default 2>/dev/null ;;
         *) COMPREPLY+=("$value") ;;
