@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/rungroup"
 )
 
 // runListCmd lists runs. The newest come first, so a limit shows the latest.
@@ -105,14 +105,6 @@ func runRow(r *client.Run) []string {
 	}
 	return []string{
 		r.RunID, showTime(r.ScheduledAt), r.Status, fmt.Sprint(r.Attempt), late, took,
-		whyEnded(r),
+		rungroup.Why(r),
 	}
-}
-
-// whyEnded returns the reason and the error of a run, as far as it has them. Some errors begin with the reason.
-func whyEnded(r *client.Run) string {
-	if strings.HasPrefix(r.Error, r.Reason) {
-		return r.Error
-	}
-	return strings.TrimSpace(r.Reason + " " + r.Error)
 }
