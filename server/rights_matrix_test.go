@@ -82,10 +82,10 @@ var matrix = []right{
 	{"runs.retry_many", "operator", "POST", "runs/retry", "POST /runs/retry?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.RetryManyReply, error) {
 		return c.RetryMany(ctx, client.RetryManyRequest{})
 	})},
-	{"runs.dismiss", "operator", "POST", "runs/x/dismiss", "", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.Run, error) {
+	{"runs.dismiss", "operator", "POST", "runs/x/dismiss", "POST /run/dismiss?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.Run, error) {
 		return c.Dismiss(ctx, client.DismissRequest{RunID: "x"})
 	})},
-	{"runs.dismiss_many", "operator", "POST", "runs/dismiss", "", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.DismissManyReply, error) {
+	{"runs.dismiss_many", "operator", "POST", "runs/dismiss", "POST /runs/dismiss?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.DismissManyReply, error) {
 		return c.DismissMany(ctx, client.DismissManyRequest{})
 	})},
 	{"jobs.delete", "admin", "DELETE", "jobs/a", "POST /job/delete?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.DeletedRuns, error) { return c.Delete(ctx, "a") })},
