@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/rungroup"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -84,4 +85,21 @@ func TestDeadGroups(t *testing.T) {
 	if got := w.send("/dead/retry", "job", "nobody", "cause", cause); got.status != http.StatusNotFound || alertOf(got.body) == "" {
 		t.Errorf("retried the runs of no job: %d", got.status)
 	}
+}
+
+// TestDeadGroupsAreBounded: one click changes a bounded number of runs, the newest first, and says that there are more.
+func TestDeadGroupsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	dashboard.WithChangedMax(t, 1)
+	w.dead("broken")
+	run := w.dead("broken")
+	group := []string{"job", "broken", "cause", rungroup.CauseID(&run)}
+	w.done("/dead/dismiss", "Runs that are dismissed: 1. More dead runs match.", group...)
+	if now, err := w.client.Run(t.Context(), run.RunID); err != nil || now.DismissedAt.IsZero() || w.deadRuns("broken") != 1 {
+		t.Errorf("the newest run is %+v, %v; %d are left, want 1", now, err, w.deadRuns("broken"))
+	}
+	w.done("/dead/dismiss", "Runs that are dismissed: 1. No other dead run matches.", group...)
+	w.dead("broken")
+	w.dead("broken")
+	w.done("/runs/dismiss", "Runs that are dismissed: 1. More dead runs match.", "job", "broken")
 }

@@ -89,8 +89,8 @@ func readRange(from, to string) (a, b client.Time, err error) {
 }
 
 // changedMax bounds the runs that one click retries or dismisses. The notice says if more are left, so that the reader
-// can click again.
-const changedMax = 1000
+// can click again. It is changed by tests alone.
+var changedMax = 1000
 
 // retryRuns begins another attempt of the dead runs that match the filter, the newest first.
 func (v *visit) retryRuns() (string, view) {
