@@ -42,6 +42,10 @@ type Engine interface {
 	// RetryDead changes run after run. An error means that some may have been retried; more means that some may be
 	// left.
 	RetryDead(ctx context.Context, q scheduler.RunQuery) (retried int, more bool, err error)
+	// DismissRun succeeds without a change if the run is dismissed already.
+	DismissRun(ctx context.Context, tenant string, id job.RunID, reason string) (scheduler.RunView, error)
+	// DismissDead changes run after run, like RetryDead.
+	DismissDead(ctx context.Context, q scheduler.RunQuery, reason string) (dismissed int, more bool, err error)
 	// PutCalendar returns before the jobs that refer to the calendar follow it.
 	PutCalendar(ctx context.Context, c *job.Calendar) (now job.Calendar, created bool, err error)
 	Calendar(ctx context.Context, tenant, name string) (job.Calendar, error)

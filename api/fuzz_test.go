@@ -95,6 +95,8 @@ func FuzzRequests(f *testing.F) {
 		readAs(body, reportMembers)
 		readAs(body, extendMembers)
 		readAs(body, retryManyMembers)
+		readAs(body, dismissMembers)
+		readAs(body, dismissManyMembers)
 		readAs(body, calendarMembers)
 		readAs(body, auditMembers)
 	})

@@ -27,7 +27,7 @@ func wholeRun() client.Run {
 		RunID: id, Job: "reports/daily", Tenant: "default", ScheduledAt: timeOf(apitest.DeskAt), Until: timeOf(apitest.DeskAt + 3),
 		Status: "running", Reason: "requested", Attempt: 2, Fence: 4711, DueAt: timeOf(apitest.DeskAt + 1), Deadline: timeOf(apitest.DeskAt + 60_000),
 		LaunchedAt: timeOf(apitest.DeskAt + 2), LatenessMS: 1, DurationMS: 1000, Result: "5 rows", Error: "the last one",
-		Manual: true, StaleReports: 3,
+		Manual: true, StaleReports: 3, DismissedAt: timeOf(apitest.DeskAt + 4), DismissedBy: "alice@ci", DismissReason: "known",
 	}
 }
 
@@ -48,6 +48,9 @@ func TestRunVerbs(t *testing.T) {
 		}, scheduler.ReportRequest{Tenant: "default", Run: apitest.DeskRun.ID, Fence: 4711, Failed: true, Error: "no rows"}},
 		{"cancel", func() (client.Run, error) { return c.CancelRun(ctx, id) }, "cancel for default"},
 		{"retry", func() (client.Run, error) { return c.RetryRun(ctx, id) }, "retry for default"},
+		{"dismiss", func() (client.Run, error) {
+			return c.Dismiss(ctx, client.DismissRequest{RunID: id, Reason: "known"})
+		}, "dismiss for default: known"},
 	} {
 		if run, err := x.act(); err != nil || !reflect.DeepEqual(run, wholeRun()) {
 			t.Errorf("%s: %+v, %v; want %+v", x.name, run, err, wholeRun())
@@ -96,6 +99,18 @@ func TestRetryMany(t *testing.T) {
 	d, c := startDesk(t, 0)
 	reply, err := c.RetryMany(t.Context(), client.RetryManyRequest{Job: "reports/daily", To: timeOf(apitest.DeskAt)})
 	if err != nil || reply != (client.RetryManyReply{Retried: 5, More: true}) {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	want := scheduler.RunQuery{Tenant: "default", Job: "reports/daily", To: apitest.DeskAt, Status: job.StatusDead, Limit: PageDefault}
+	if d.Asked != want {
+		t.Errorf("the engine was asked for %+v, want %+v", d.Asked, want)
+	}
+}
+
+func TestDismissMany(t *testing.T) {
+	d, c := startDesk(t, 0)
+	reply, err := c.DismissMany(t.Context(), client.DismissManyRequest{Job: "reports/daily", To: timeOf(apitest.DeskAt), Reason: "known"})
+	if err != nil || reply != (client.DismissManyReply{Dismissed: 5, More: true}) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	want := scheduler.RunQuery{Tenant: "default", Job: "reports/daily", To: apitest.DeskAt, Status: job.StatusDead, Limit: PageDefault}

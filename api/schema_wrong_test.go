@@ -29,7 +29,7 @@ func TestSchemasLetCountsGrow(t *testing.T) {
 	}
 	for verb, reply := range map[string]any{
 		"status":          statusInfo(st, "v1", cluster),
-		"runs.retry_many": &client.RetryManyReply{Retried: many}, "jobs.backfill": &client.BackfillReply{Runs: many},
+		"runs.retry_many": &client.RetryManyReply{Retried: many}, "runs.dismiss_many": &client.DismissManyReply{Dismissed: many}, "jobs.backfill": &client.BackfillReply{Runs: many},
 		"jobs.delete": &client.DeleteReply{Runs: client.DeletedRuns{Cancelled: many, Running: many}},
 	} {
 		text, err := json.Marshal(reply, encoding)

@@ -94,6 +94,8 @@ func (x *Executor) noteAbout(ctx context.Context, request any) {
 		x.noteJob(ctx, q.Job)
 	case *client.RunRequest:
 		x.noteRun(ctx, q.RunID)
+	case *client.DismissRequest:
+		x.noteRun(ctx, q.RunID)
 	case *client.ReportRequest:
 		x.noteRun(ctx, q.RunID)
 	case *extendRequest:

@@ -85,8 +85,13 @@ func checkPause(req *client.PauseRequest) error {
 	if err := job.ValidateName(req.Name); err != nil {
 		return err
 	}
-	if len(req.Reason) > job.ReasonBytesMax {
-		return apierr.Errorf(apierr.TooLarge, "reason", "has %d bytes; at most %d are allowed", len(req.Reason), job.ReasonBytesMax)
+	return checkReason(req.Reason)
+}
+
+// checkReason checks the reason that a caller gives for a change.
+func checkReason(reason string) error {
+	if len(reason) > job.ReasonBytesMax {
+		return apierr.Errorf(apierr.TooLarge, "reason", "has %d bytes; at most %d are allowed", len(reason), job.ReasonBytesMax)
 	}
 	return nil
 }

@@ -81,6 +81,14 @@ var verbs = []Verb{
 		request: client.RetryManyRequest{}, Reply: client.RetryManyReply{}, mayBeEmpty: true,
 		size: sizeList, serve: take(retryManyMembers, (*Executor).retryMany),
 	}, {
+		name: "runs.dismiss", About: "Mark a dead run as dealt with: it is kept, and no longer listed as dead.",
+		request: client.DismissRequest{}, required: []string{"run_id"}, Reply: client.RunReply{},
+		serve: take(dismissMembers, (*Executor).dismissRun),
+	}, {
+		name: "runs.dismiss_many", About: "Mark dead runs as dealt with, the newest first.",
+		request: client.DismissManyRequest{}, Reply: client.DismissManyReply{}, mayBeEmpty: true,
+		size: sizeList, serve: take(dismissManyMembers, (*Executor).dismissMany),
+	}, {
 		name: "calendars.put", About: "Add a calendar, or replace it.",
 		request: client.CalendarRequest{}, required: []string{"name", "exclude"}, Reply: client.CalendarPutReply{},
 		serve: take(calendarMembers, (*Executor).putCalendar),

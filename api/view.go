@@ -33,6 +33,7 @@ func runOf(v *scheduler.RunView) client.Run {
 		run.DueAt, run.Deadline = timeOf(v.Due), timeOf(v.Deadline)
 	}
 	run.StaleReports = v.Stale
+	run.DismissedAt, run.DismissedBy, run.DismissReason = timeOf(v.Dismissal.At), v.Dismissal.By, v.Dismissal.Reason
 	return run
 }
 

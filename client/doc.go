@@ -38,10 +38,11 @@
 //	PauseIfVersion, ResumeIfVersion      no, as PutIfVersion
 //	Trigger                              with an idempotency key
 //	Report, Extend                       yes: the fence protects them
-//	CancelRun                            yes
+//	CancelRun, Dismiss                   yes
 //	Delete, DeleteCalendar               no: the name may have been put again in between
 //	DeleteIfVersion                      no: the second would find no job
 //	Backfill, RetryRun, RetryMany        no
+//	DismissMany                          no: the second would dismiss further runs
 //
 // For the others the client returns an error that says that the outcome is unknown. A repeated request
 // may arrive twice, and the first copy may arrive after the second: a caller that changes the same job

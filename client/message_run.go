@@ -39,6 +39,27 @@ type RetryManyRequest struct {
 	Limit int    `json:"limit,omitzero"` // 1 to 1000; default 100
 }
 
+// DismissRequest asks to mark a dead run as dealt with.
+type DismissRequest struct {
+	RunID  string `json:"run_id"`
+	Reason string `json:"reason,omitempty"` // shown with the run; at most 512 bytes
+}
+
+// DismissManyRequest asks to dismiss dead runs: the newest ones that match, by scheduled time.
+type DismissManyRequest struct {
+	Job    string `json:"job,omitempty"`    // "" selects all jobs
+	From   Time   `json:"from,omitzero"`    // only runs scheduled at or after
+	To     Time   `json:"to,omitzero"`      // only runs scheduled before
+	Limit  int    `json:"limit,omitzero"`   // 1 to 1000; default 100
+	Reason string `json:"reason,omitempty"` // shown with each run; at most 512 bytes
+}
+
+// DismissManyReply has the number of runs that were dismissed. More says that further dead runs match.
+type DismissManyReply struct {
+	Dismissed int  `json:"dismissed"`
+	More      bool `json:"more"`
+}
+
 // RetryManyReply has the number of runs that begin another attempt. More says that further dead runs
 // match.
 type RetryManyReply struct {

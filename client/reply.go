@@ -27,6 +27,7 @@ var replyMembers = map[string]string{
 	"jobs.pause": "job", "jobs.resume": "job", "jobs.trigger": "run", "jobs.backfill": "runs",
 	"runs.list": "runs", "runs.get": "run", "runs.report": "run", "runs.extend": "deadline",
 	"runs.cancel": "run", "runs.retry": "run", "runs.retry_many": "retried",
+	"runs.dismiss": "run", "runs.dismiss_many": "dismissed",
 	"calendars.put": "calendar", "calendars.get": "calendar", "calendars.list": "calendars", "calendars.delete": "deleted",
 	"audit.list": "entries", "schedules.next": "times", "status": "role", "whoami": "server",
 	ReplyBackupOpen: "files", replyHandover: "from",

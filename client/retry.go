@@ -27,11 +27,12 @@ const (
 // onceVerbs lists the verbs that must not be repeated while it is unknown whether they took effect,
 // because a second time has another effect. All other verbs may be repeated; but see [isRepeatable].
 var onceVerbs = map[string]bool{
-	"jobs.delete":      true, // the second request finds no job, or one that was put meanwhile
-	"calendars.delete": true,
-	"jobs.backfill":    true, // with repeat, it fires the runs again
-	"runs.retry":       true, // a run that is dead again would get another attempt
-	"runs.retry_many":  true,
+	"jobs.delete":       true, // the second request finds no job, or one that was put meanwhile
+	"calendars.delete":  true,
+	"jobs.backfill":     true, // with repeat, it fires the runs again
+	"runs.retry":        true, // a run that is dead again would get another attempt
+	"runs.retry_many":   true,
+	"runs.dismiss_many": true, // the second would dismiss further runs
 }
 
 // isRepeatable reports whether a request may be carried out twice.

@@ -71,6 +71,12 @@ var verbCalls = []struct {
 	{"runs.retry_many", false, func(ctx context.Context, c *client.Client) error {
 		return second(c.RetryMany(ctx, client.RetryManyRequest{}))
 	}},
+	{"runs.dismiss", true, func(ctx context.Context, c *client.Client) error {
+		return second(c.Dismiss(ctx, client.DismissRequest{RunID: "r"}))
+	}},
+	{"runs.dismiss_many", false, func(ctx context.Context, c *client.Client) error {
+		return second(c.DismissMany(ctx, client.DismissManyRequest{}))
+	}},
 	{"calendars.put", true, func(ctx context.Context, c *client.Client) error {
 		_, _, err := c.PutCalendar(ctx, client.CalendarRequest{Name: "a"})
 		return err

@@ -25,6 +25,11 @@ type Run struct {
 	Manual       bool   `json:"manual"`                 // fired by a trigger or a backfill, not by the schedule
 	StaleReports uint32 `json:"stale_reports,omitzero"` // reports refused because of an old fence
 
+	// A dead run that was dismissed is not listed as dead. A retry removes the three.
+	DismissedAt   Time   `json:"dismissed_at,omitzero"`
+	DismissedBy   string `json:"dismissed_by,omitempty"`
+	DismissReason string `json:"dismiss_reason,omitempty"`
+
 	Attempts []Attempt `json:"attempts,omitempty"` // finished attempts, oldest first; only from runs.get, and from runs.list if requested
 }
 

@@ -42,6 +42,38 @@ func (c *Client) RetryMany(ctx context.Context, request RetryManyRequest) (Retry
 // It visits the matching runs once, from the newest to the oldest. It does not retry a run that is dead
 // again, so it ends even if the target fails every attempt at once.
 func (c *Client) RetryAll(ctx context.Context, request RetryManyRequest, each func(retried int)) (int, error) {
+	return c.eachPart(ctx, request, each, func(part RetryManyRequest) (int, error) {
+		reply, err := c.RetryMany(ctx, part)
+		return reply.Retried, err
+	})
+}
+
+// Dismiss marks a dead run as dealt with: the server keeps it, and no longer lists it as dead. A run that is dismissed
+// already stays as it is.
+func (c *Client) Dismiss(ctx context.Context, request DismissRequest) (Run, error) {
+	reply, err := ask[RunReply](ctx, c, "runs.dismiss", request)
+	return reply.Run, err
+}
+
+// DismissMany dismisses the newest dead runs that match the request.
+func (c *Client) DismissMany(ctx context.Context, request DismissManyRequest) (DismissManyReply, error) {
+	return ask[DismissManyReply](ctx, c, "runs.dismiss_many", request)
+}
+
+// DismissAll is [Client.DismissMany] for all dead runs that match, with requests of at most Limit runs each. After each
+// request it calls each, which may be nil, with the number of runs so far. It returns the total. It visits the matching
+// runs once, from the newest to the oldest.
+func (c *Client) DismissAll(ctx context.Context, request DismissManyRequest, each func(dismissed int)) (int, error) {
+	all := RetryManyRequest{Job: request.Job, From: request.From, To: request.To, Limit: request.Limit}
+	return c.eachPart(ctx, all, each, func(part RetryManyRequest) (int, error) {
+		reply, err := c.DismissMany(ctx, DismissManyRequest{Job: part.Job, From: part.From, To: part.To, Limit: part.Limit, Reason: request.Reason})
+		return reply.Dismissed, err
+	})
+}
+
+// eachPart visits the dead runs that match, from the newest to the oldest, and changes them in parts of at most Limit
+// runs. It returns how many change has changed.
+func (c *Client) eachPart(ctx context.Context, request RetryManyRequest, each func(changed int), change func(part RetryManyRequest) (int, error)) (int, error) {
 	list := RunListRequest{Job: request.Job, From: request.From, To: request.To, Status: "dead", Limit: request.Limit}
 	total := 0
 	for {
@@ -50,11 +82,11 @@ func (c *Client) RetryAll(ctx context.Context, request RetryManyRequest, each fu
 			return total, err
 		}
 		if n := len(page.Runs); n > 0 {
-			// Retry the runs of the page, newest first; the request also matches other runs of these times.
+			// Change the runs of the page, newest first; the request also matches other runs of these times.
 			part := RetryManyRequest{Job: request.Job, From: page.Runs[n-1].ScheduledAt, Limit: n}
 			part.To = At(page.Runs[0].ScheduledAt.Add(time.Millisecond))
-			reply, err := c.RetryMany(ctx, part)
-			if total += reply.Retried; err != nil {
+			done, err := change(part)
+			if total += done; err != nil {
 				return total, err
 			}
 			if each != nil {

@@ -25,7 +25,7 @@ type entry struct {
 // It is the API's list, in the order of the select field; package job has the names. A word that is missing here
 // can still be filtered by in the address.
 var auditActions = []string{
-	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar",
+	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar", "dismiss_run",
 }
 
 // audit returns the page of the audit log. It has no live part: rows that move while they are read are hard to

@@ -14,6 +14,14 @@ func Needs() map[string]string {
 	return all
 }
 
+// WithChangedMax bounds the runs that one click changes until the test ends.
+func WithChangedMax(t *testing.T, n int) {
+	t.Helper()
+	before := changedMax
+	changedMax = n
+	t.Cleanup(func() { changedMax = before })
+}
+
 // WithNeed adds the page and the action /needy with a need until the test ends.
 func WithNeed(t *testing.T, verb string) {
 	t.Helper()

@@ -20,6 +20,10 @@ var notices = map[string]string{
 	"cancelled":  "The run is cancelled.",
 	"many":       "Runs that begin another attempt: #. No other dead run matches.",
 	"more":       "Runs that begin another attempt: #. More dead runs match.",
+
+	"dismissed":      "The run is dismissed.",
+	"dismissed_many": "Runs that are dismissed: #. No other dead run matches.",
+	"dismissed_more": "Runs that are dismissed: #. More dead runs match.",
 }
 
 // acted returns the address of a job's page after a successful action on it, or that page with the error. With an

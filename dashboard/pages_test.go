@@ -152,10 +152,10 @@ func TestHostileText(t *testing.T) {
 		t.Log("a reason is refused:", err)
 	}
 	q := url.QueryEscape(all)
-	paths := []string{"/", "/jobs", "/job?name=victim", "/job/edit?name=victim", "/runs", "/runs?job=victim", "/run?id=" + run.RunID, "/audit"}
+	paths := []string{"/", "/jobs", "/job?name=victim", "/job/edit?name=victim", "/runs", "/runs?job=victim", "/dead", "/run?id=" + run.RunID, "/audit"}
 	for _, field := range []string{
 		"/jobs?prefix=", "/jobs?label=", "/jobs?label=a%3D", "/jobs?status=", "/jobs?cursor=", "/jobs?limit=", "/jobs?tenant=", "/job?name=",
-		"/job/edit?name=", "/new?name=", "/new?schedule=", "/new?timezone=", "/runs?job=", "/runs?status=", "/runs?from=", "/runs?to=", "/runs?cursor=",
+		"/job/edit?name=", "/new?name=", "/new?schedule=", "/new?timezone=", "/runs?job=", "/runs?status=", "/runs?from=", "/runs?to=", "/runs?cursor=", "/runs?cause=", "/dead?job=",
 		"/run?id=", "/audit?name=", "/audit?action=", "/audit?by=", "/audit?cursor=", "/playground?schedule=", "/playground?schedule=%40daily&timezone=",
 		"/playground?schedule=%40daily&starts_at=", "/playground?schedule=%40daily&after=", "/playground?schedule=%40daily&count=",
 		"/playground?schedule=%40daily&exclude=", "/?notice=", "/?n=1&notice=", "/" + url.PathEscape(all) + "?a=",
@@ -168,7 +168,7 @@ func TestHostileText(t *testing.T) {
 	for _, field := range []string{"name", "schedule", "timezone", "target_kind", "target_address", "payload", "labels", "description", "overlap_policy", "max_attempts", "json"} {
 		w.checkHarmless("/new with "+field, w.send("/new", "name", "x", "schedule", "@daily", field, all))
 	}
-	for _, path := range []string{"/job/pause", "/job/trigger", "/job/delete", "/job/edit", "/run/retry", "/run/cancel"} {
+	for _, path := range []string{"/job/pause", "/job/trigger", "/job/delete", "/job/edit", "/run/retry", "/run/cancel", "/run/dismiss"} {
 		w.checkHarmless(path, w.send(path, "name", all, "id", all, "reason", all, "payload", all))
 	}
 }

@@ -23,6 +23,7 @@ var pages = map[string]page{
 	"/job/edit":   {needs: "jobs.put", show: (*visit).edit},
 	"/new":        {needs: "jobs.put", show: (*visit).register},
 	"/runs":       {needs: "runs.list", show: (*visit).runs, isLive: true},
+	"/dead":       {needs: "runs.list", show: (*visit).dead},
 	"/run":        {needs: "runs.get", show: (*visit).run, isLive: true},
 	"/audit":      {needs: "audit.list", show: (*visit).audit},
 	"/playground": {needs: "schedules.next", show: (*visit).playground},
@@ -48,6 +49,11 @@ var actions = map[string]action{
 	"/run/retry":   {"runs.retry", (*visit).retryRun},
 	"/run/cancel":  {"runs.cancel", (*visit).cancelRun},
 	"/runs/retry":  {"runs.retry_many", (*visit).retryRuns},
+	"/run/dismiss": {"runs.dismiss", (*visit).dismissRun},
+
+	"/runs/dismiss": {"runs.dismiss_many", (*visit).dismissRuns},
+	"/dead/retry":   {"runs.retry_many", (*visit).retryGroup},
+	"/dead/dismiss": {"runs.dismiss_many", (*visit).dismissGroup},
 }
 
 // permits returns why a reader may not have what has a need: the tenant is none, or they lack the right; nil if they may.

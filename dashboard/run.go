@@ -2,12 +2,11 @@ package dashboard
 
 import "github.com/carillon-io/carillon/client"
 
-// runBody is the content of a run's page: the run with its attempts. MayRetry and MayCancel only decide which buttons
-// are shown: the server checks the state again.
+// runBody is the content of a run's page: the run with its attempts. The others only decide which buttons are shown: the
+// server checks the state again.
 type runBody struct {
-	Run       client.Run
-	MayRetry  bool
-	MayCancel bool
+	Run                             client.Run
+	MayRetry, MayDismiss, MayCancel bool
 }
 
 // run returns the page of the run that the parameter id names.
@@ -22,7 +21,7 @@ func (v *visit) runPage(id string) view {
 	body := &runBody{Run: r}
 	switch r.Status {
 	case "dead", "cancelled":
-		body.MayRetry = true
+		body.MayRetry, body.MayDismiss = true, r.Status == "dead" && r.DismissedAt.IsZero()
 	case "pending", "running", "retrying":
 		body.MayCancel = true
 	}
@@ -46,6 +45,13 @@ func (v *visit) retryRun() (string, view) {
 	id := v.form.Get("id")
 	_, err := v.client.RetryRun(v.req.Context(), id)
 	return v.actedOn(id, "retried", err)
+}
+
+// dismissRun marks a dead run as dealt with.
+func (v *visit) dismissRun() (string, view) {
+	id := v.form.Get("id")
+	_, err := v.client.Dismiss(v.req.Context(), client.DismissRequest{RunID: id, Reason: v.form.Get("reason")})
+	return v.actedOn(id, "dismissed", err)
 }
 
 // cancelRun cancels a run that is not finished.

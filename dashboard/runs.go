@@ -1,9 +1,11 @@
 package dashboard
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/rungroup"
 )
 
 // runsBody is the content of a list of runs: one page of them, and the filter.
@@ -16,6 +18,8 @@ type runsBody struct {
 	Statuses    []string
 	AllJobs     bool // runs of all jobs, so that the list has a column for the job
 	MayRetry    bool // the runs are dead, so that they can be retried
+	// Cause is of a group of dead runs that alone is listed, see [rungroup.CauseID]; "" lists all.
+	Cause string
 }
 
 // They are the choices of the filter. A status that the API adds can be asked for in the address before it is among
@@ -45,7 +49,12 @@ func (v *visit) runsPage(job, status, from, to string) view {
 	}
 	request := client.RunListRequest{Job: job, Status: status, Cursor: v.query.Get("cursor")}
 	var err error
-	if request.Limit, err = v.rows(); err == nil {
+	request.Limit, err = v.rows()
+	if body.Cause = v.query.Get("cause"); body.Cause != "" {
+		// A page reads many runs to find some of the group. That is too much for each poll of a stream.
+		request.Limit, body.MayRetry, p.live = deadPage, false, nil
+	}
+	if err == nil {
 		request.From, request.To, err = readRange(from, to)
 	}
 	var page client.RunPage
@@ -56,11 +65,19 @@ func (v *visit) runsPage(job, status, from, to string) view {
 		p.err, p.live = err, nil
 		return p
 	}
-	body.Runs, body.Next, body.First = page.Runs, v.onward(page.NextCursor), v.first()
+	body.Runs, body.Next, body.First = ofCause(page.Runs, body.Cause), v.onward(page.NextCursor), v.first()
 	if !body.AllJobs {
-		body.Strip = stripOf(page.Runs)
+		body.Strip = stripOf(body.Runs)
 	}
 	return p
+}
+
+// ofCause returns the runs of a cause; all for "".
+func ofCause(runs []client.Run, cause string) []client.Run {
+	if cause == "" {
+		return runs
+	}
+	return slices.DeleteFunc(runs, func(r client.Run) bool { return rungroup.CauseID(&r) != cause })
 }
 
 // readRange parses the two ends of a range of scheduled times. Either may be "".
@@ -71,31 +88,48 @@ func readRange(from, to string) (a, b client.Time, err error) {
 	return a, b, err
 }
 
-// retriedMax bounds the runs that one click retries. The notice says if more are left, so that the reader can click
-// again.
-const retriedMax = 1000
+// changedMax bounds the runs that one click retries or dismisses. The notice says if more are left, so that the reader
+// can click again. It is changed by tests alone.
+var changedMax = 1000
 
 // retryRuns begins another attempt of the dead runs that match the filter, the newest first.
 func (v *visit) retryRuns() (string, view) {
+	return v.eachFound("many", "more", func(f client.RetryManyRequest) (int, bool, error) {
+		reply, err := v.client.RetryMany(v.req.Context(), f)
+		return reply.Retried, reply.More, err
+	})
+}
+
+// dismissRuns dismisses the dead runs that match the filter, the newest first.
+func (v *visit) dismissRuns() (string, view) {
+	return v.eachFound("dismissed_many", "dismissed_more", func(f client.RetryManyRequest) (int, bool, error) {
+		reply, err := v.client.DismissMany(v.req.Context(), client.DismissManyRequest{Job: f.Job, From: f.From, To: f.To, Limit: f.Limit, Reason: v.form.Get("reason")})
+		return reply.Dismissed, reply.More, err
+	})
+}
+
+// eachFound changes the dead runs that match the filter in the form, and shows the list again with the number of runs
+// that it changed: with the notice all, or with some if more match.
+func (v *visit) eachFound(all, some string, change func(client.RetryManyRequest) (n int, more bool, err error)) (string, view) {
 	f := v.form
 	job, from, to := f.Get("job"), f.Get("from"), f.Get("to")
-	request := client.RetryManyRequest{Job: job, Limit: retriedMax}
+	request := client.RetryManyRequest{Job: job, Limit: changedMax}
 	var err error
 	request.From, request.To, err = readRange(from, to)
-	var reply client.RetryManyReply
+	n, more := 0, false
 	if err == nil {
-		reply, err = v.client.RetryMany(v.req.Context(), request)
+		n, more, err = change(request)
 	}
 	if err != nil {
 		p := v.runsPage(job, "dead", from, to)
 		p.err, p.live = err, nil
 		return "", p
 	}
-	notice := "many"
-	if reply.More {
-		notice = "more"
+	notice := all
+	if more {
+		notice = some
 	}
-	return v.link("/runs", "job", job, "status", "dead", "from", from, "to", to, "notice", notice, "n", strconv.Itoa(reply.Retried)), view{}
+	return v.link("/runs", "job", job, "status", "dead", "from", from, "to", to, "notice", notice, "n", strconv.Itoa(n)), view{}
 }
 
 // stroke is a run in the strip that shows a job's last runs. About is the text for readers who do not see the

@@ -24,12 +24,13 @@ const (
 	ActionRetryRun
 	ActionPutCalendar
 	ActionDeleteCalendar
+	ActionDismissRun
 )
 
 // actionNames are the API's words, at the index of their action.
 var actionNames = []string{
 	"", "create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run",
-	"put_calendar", "delete_calendar",
+	"put_calendar", "delete_calendar", "dismiss_run",
 }
 
 // String returns the API's word for the action.

@@ -54,13 +54,21 @@ func DecodePayload(value []byte) (payload []byte, isJSON bool, err error) {
 	return value[2:], value[1] != 0, nil
 }
 
-// appendRunValue appends a run without its identity, which is in the key. Most runs use no member of version 2, and
-// are written as version 1.
-func appendRunValue(v []byte, r *Run) []byte {
-	version := byte(rowVersion)
-	if r.Base != 0 || r.Deadline != 0 || r.Stale != 0 {
-		version = rowVersion2
+// runRowVersion returns the oldest version of rows that can hold a run. Most runs use no member of version 2, and are
+// written as version 1.
+func runRowVersion(r *Run) byte {
+	switch {
+	case r.Dismissal != Dismissal{}:
+		return RowsVersionOfDismissals
+	case r.Base != 0 || r.Deadline != 0 || r.Stale != 0:
+		return rowVersion2
 	}
+	return rowVersion
+}
+
+// appendRunValue appends a run without its identity, which is in the key.
+func appendRunValue(v []byte, r *Run) []byte {
+	version := runRowVersion(r)
 	v = append(v, version, byte(r.Status), byte(r.Reason))
 	v = appendMillis(v, r.Until)
 	v = binary.AppendUvarint(v, uint64(r.Attempt))
@@ -76,16 +84,19 @@ func appendRunValue(v []byte, r *Run) []byte {
 		v = appendDuration(appendMillis(v, a.LaunchedAt), a.Duration)
 		v = appendText(v, a.Error)
 	}
-	if version == rowVersion2 {
+	if version >= rowVersion2 {
 		v = binary.AppendUvarint(v, uint64(r.Base))
 		v = binary.AppendUvarint(appendMillis(v, r.Deadline), uint64(r.Stale))
+	}
+	if version >= RowsVersionOfDismissals {
+		v = appendText(appendText(appendMillis(v, r.Dismissal.At), r.Dismissal.By), r.Dismissal.Reason)
 	}
 	return v
 }
 
 // DecodeRun decodes a live or a final run. The result shares no memory with value.
 func DecodeRun(id RunID, value []byte) (Run, error) {
-	r := newRowReaderUpTo(rowVersion2, value)
+	r := newRowReaderUpTo(RowsVersionOfDismissals, value)
 	run := Run{
 		ID: id, Status: Status(r.byte()), Reason: Reason(r.byte()), Until: r.millis(),
 		Attempt: r.uint32(), Fence: r.uint(),
@@ -103,6 +114,9 @@ func DecodeRun(id RunID, value []byte) (Run, error) {
 	}
 	if r.has(rowVersion2) {
 		run.Base, run.Deadline, run.Stale = r.uint32(), r.millis(), r.uint32()
+	}
+	if r.has(RowsVersionOfDismissals) {
+		run.Dismissal = Dismissal{At: r.millis(), By: r.text(), Reason: r.text()}
 	}
 	return run, r.finish()
 }

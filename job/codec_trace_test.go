@@ -37,6 +37,12 @@ func checkRecord(t *testing.T, value []byte, want Record, path string) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}
+	checkGolden(t, value, path)
+}
+
+// checkGolden compares the bytes of a row with those of a file.
+func checkGolden(t *testing.T, value []byte, path string) {
+	t.Helper()
 	got := fmt.Sprintf("%x\n", value)
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

@@ -8,7 +8,7 @@ import (
 // RowsVersion is the newest version of rows that this build reads and writes. Versions count over all kinds of row: a
 // kind that gets more members takes the next number, whatever its own last one was. So one number describes what a
 // store contains, and what a node can read.
-const RowsVersion = rowVersion6
+const RowsVersion = rowVersion8
 
 // RowsVersionUnmarked is the newest version of rows in a store without a recorded version, and the version that a
 // node reads if it does not name one. A store records a version only once it is above this one.
@@ -20,6 +20,9 @@ const RowsVersionOfSlots = rowVersion5
 
 // RowsVersionOfClaims is the version of entries of the audit log that have [Actor].Claimed.
 const RowsVersionOfClaims = rowVersion6
+
+// RowsVersionOfDismissals is the version of runs that have a [Dismissal].
+const RowsVersionOfDismissals = rowVersion8
 
 // ErrNewerRows is wrapped by errors about rows of a newer release. None of these rows was applied.
 var ErrNewerRows = errors.New("job: rows of a newer release")

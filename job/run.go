@@ -35,8 +35,21 @@ type Run struct {
 
 	HasPayload bool // a manual run with its own payload, which is in a row beside it while the run is live
 
+	Dismissal Dismissal // of a dead run; zero unless a caller has dismissed it
+
 	Attempts []Attempt // the finished ones, oldest first, only the newest AttemptsKeptMax
 }
+
+// Dismissal is the mark of a dead run that a caller has dealt with. The run stays dead and in the history, but is no
+// longer listed among the dead ones. A retry removes the mark.
+type Dismissal struct {
+	At     instant.Millis // 0: the run is not dismissed
+	By     string         // at most ActorBytesMax bytes; "" if the caller gave no name
+	Reason string         // at most ReasonBytesMax bytes; may be ""
+}
+
+// IsListedDead reports whether the run is among the dead ones that a caller still has to deal with.
+func (r *Run) IsListedDead() bool { return r.Status == StatusDead && r.Dismissal.At == 0 }
 
 // Attempt is one finished delivery of a run. Fence and Number identify it within its run; both grow with each
 // attempt.

@@ -57,6 +57,7 @@ var engineMetrics = []metric{
 	counter("runs_succeeded_total", "Runs that succeeded since the start.", func(s *scheduler.Status) float64 { return float64(s.Succeeded) }),
 	counter("runs_cancelled_total", "Runs that were cancelled since the start.", func(s *scheduler.Status) float64 { return float64(s.Cancelled) }),
 	counter("runs_dead_total", "Runs that exhausted their attempts since the start.", func(s *scheduler.Status) float64 { return float64(s.Dead) }),
+	counter("runs_dismissed_total", "Dead runs that were dismissed since the start.", func(s *scheduler.Status) float64 { return float64(s.Dismissed) }),
 	gauge("runs_reporting", "Runs whose workers are to report.", func(s *scheduler.Status) float64 { return float64(s.Reporting) }),
 	counter("reports_stale_total", "Reports refused for their fence since the start.", func(s *scheduler.Status) float64 { return float64(s.Stale) }),
 	counter("attempts_retried_total", "Attempts after the first of a run since the start.", func(s *scheduler.Status) float64 { return float64(s.Retried) }),

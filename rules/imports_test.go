@@ -92,7 +92,9 @@ var house = map[string][]string{
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
-	"dashboard": {module + "/client", module + "/histogram", module + "/job", module + "/scheduler"},
+	// Groups of runs by their cause, for the command line and the pages.
+	"rungroup":  {module + "/client"},
+	"dashboard": {module + "/client", module + "/histogram", module + "/rungroup", module + "/job", module + "/scheduler"},
 	// The one package with a NATS server in it.
 	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", module+"/serverurl", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
 		"github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
@@ -102,7 +104,7 @@ var house = map[string][]string{
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", module + "/bench/ports", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},

@@ -177,7 +177,7 @@ func (s *tale) changeCalendar(tenant string) {
 	s.propose(&core.PutCalendar{Calendar: cal})
 }
 
-// retryDead retries what is dead of a tenant, as Engine.RetryDead does.
+// retryDead retries or dismisses what is dead of a tenant, as Engine.RetryDead and DismissDead do.
 func (s *tale) retryDead(tenant string) {
 	page, err := s.engine.Runs(context.Background(), RunQuery{Tenant: tenant, Status: job.StatusDead, Limit: 3})
 	if err != nil {
@@ -185,6 +185,10 @@ func (s *tale) retryDead(tenant string) {
 		return
 	}
 	for _, r := range page.Runs {
+		if d := (&core.DismissRun{Tenant: tenant}); s.rng.IntN(3) == 0 && s.engine.readDismissal(context.Background(), d, r.ID) == nil {
+			s.propose(d)
+			continue
+		}
 		p := &core.RetryRun{Tenant: tenant}
 		if err := s.engine.readRetry(context.Background(), p, r.ID); err != nil {
 			continue

@@ -207,6 +207,20 @@ func (e *Engine) readRetry(ctx context.Context, p *core.RetryRun, id job.RunID) 
 // retried, and true; if there is no room for even the first, it returns an error. Each run is a proposal of its own,
 // so a failure in between leaves those before it retried.
 func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more bool, err error) {
+	retried, more, err = e.eachDead(ctx, q, func(id job.RunID) error {
+		_, err := e.RetryRun(ctx, q.Tenant, id)
+		return err
+	})
+	if retried > 0 && isQuota(err) {
+		err = nil
+	}
+	return retried, more, err
+}
+
+// eachDead changes the dead runs that a query selects, newest first, at most q.Limit of them. It returns how many it
+// changed, and whether there may be more. It passes over a run that another caller changed meanwhile, and ends with the
+// first other error.
+func (e *Engine) eachDead(ctx context.Context, q RunQuery, change func(job.RunID) error) (changed int, more bool, err error) {
 	if err := e.mustLead(); err != nil {
 		return 0, false, err
 	}
@@ -216,19 +230,16 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 		return 0, false, err
 	}
 	for i := range page.Runs {
-		_, err := e.RetryRun(ctx, q.Tenant, page.Runs[i].ID)
+		err := change(page.Runs[i].ID)
 		if e := (*apierr.Error)(nil); errors.As(err, &e) && (e.Code == apierr.VersionConflict || e.Code == apierr.RunOver || e.Code == apierr.NotFound) {
 			continue // another caller was faster
 		}
-		if retried > 0 && isQuota(err) {
-			return retried, true, nil
-		}
 		if err != nil {
-			return retried, true, err
+			return changed, true, err
 		}
-		retried++
+		changed++
 	}
-	return retried, page.Next != (job.RunID{}), nil
+	return changed, page.Next != (job.RunID{}), nil
 }
 
 // isQuota reports whether an error means that the tenant has used up its share.

@@ -24,7 +24,8 @@ func (e *Engine) deadRuns(q RunQuery) (RunPage, error) {
 }
 
 // deadLister finds dead runs by the index rows that they have in addition to their history. An index row may be of a
-// run that was retried since, or of another tenant with the same hash: the row of the run and of the job decide.
+// run that was retried or dismissed since, or of another tenant with the same hash: the row of the run and of the job
+// decide.
 type deadLister struct {
 	*runLister
 	records map[job.ID]*job.Record // jobs read so far; nil: deleted, or of another tenant
@@ -49,7 +50,7 @@ func (d *deadLister) readDay(day uint32) error {
 	})
 }
 
-// takeDead adds the run of an index row to the page, if it is still dead and the query selects it.
+// takeDead adds the run of an index row to the page, if it is still listed as dead and the query selects it.
 func (d *deadLister) takeDead(id job.RunID) error {
 	rec, met := d.records[id.Job]
 	if !met {
@@ -67,7 +68,7 @@ func (d *deadLister) takeDead(id job.RunID) error {
 		return nil
 	}
 	run, ok, err := d.engine.readRun(id)
-	if err == nil && ok && run.Status == job.StatusDead {
+	if err == nil && ok && run.IsListedDead() {
 		d.page.Runs = append(d.page.Runs, d.engine.runView(run, rec))
 	}
 	return err

@@ -209,7 +209,8 @@ func (l *runLister) take(run job.Run) {
 	l.last = run.ID
 	v := l.engine.runView(run, l.rec)
 	inTime := (q.From == 0 || max(run.ID.At, run.Until) >= q.From) && (q.To == 0 || run.ID.At < q.To)
-	if inTime && (q.Status == 0 || q.Status == v.Status) {
+	isAsked := q.Status == 0 || q.Status == v.Status && (q.Status != job.StatusDead || v.IsListedDead())
+	if inTime && isAsked {
 		l.page.Runs = append(l.page.Runs, v)
 	}
 }

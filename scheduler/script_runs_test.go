@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,6 +44,16 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		id := s.newest(name)
 		p := &core.RetryRun{Tenant: tenantOf(name)}
 		if err := s.engine.readRetry(ctx, p, id); err != nil {
+			return errText(err)
+		}
+		s.propose(p)
+		return s.actText(p.Err, id)
+	case "dismiss":
+		id := s.newest(name)
+		p := &core.DismissRun{Tenant: tenantOf(name), Reason: "known"}
+		if err := s.engine.readDismissal(ctx, p, id); errors.Is(err, errDismissed) {
+			return "dismissed already"
+		} else if err != nil {
 			return errText(err)
 		}
 		s.propose(p)
@@ -99,6 +110,9 @@ func runsText(runs []RunView) string {
 	var b strings.Builder
 	for _, r := range runs {
 		fmt.Fprintf(&b, "%s at=%s%s %s attempt=%d", r.Job, clock(r.ID.At), seq(r.ID), r.Status, r.Attempt)
+		if r.Dismissal.At != 0 {
+			fmt.Fprintf(&b, " dismissed=%s", clock(r.Dismissal.At))
+		}
 		if r.Reason != 0 {
 			fmt.Fprintf(&b, " (%s)", r.Reason)
 		}

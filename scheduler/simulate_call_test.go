@@ -135,6 +135,8 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 		_, err = e.CancelRun(ctx, tenant, run)
 	case "retry":
 		_, err = e.RetryRun(ctx, tenant, run)
+	case "dismiss":
+		_, err = e.DismissRun(ctx, tenant, run, "known")
 	}
 	return err
 }

@@ -37,6 +37,8 @@ func (m *model) expect(a *modelAct) string {
 		return m.expectCancel(a)
 	case "retry":
 		return m.expectRetry(a)
+	case "dismiss":
+		return m.expectDismiss(a)
 	}
 	if m.names[a.name] == nil && a.kind != "calendar" {
 		return "not_found"
@@ -159,9 +161,9 @@ func (m *model) checkDone(a *modelAct, j *modelJob) {
 		if a.done == 0 || a.deadline != a.until {
 			m.fail("report", j, "run %s was extended to %s, want %s", a.run, modelTime(a.deadline), modelTime(a.until))
 		}
-	case "cancel":
+	case "cancel", "dismiss":
 		if a.done == 0 && !a.idle && a.want != "?" {
-			m.fail("audit", j, "run %s was cancelled, and the audit log has nothing of it", a.run)
+			m.fail("audit", j, "a %s of run %s was acknowledged, and the audit log has nothing of it", a.kind, a.run)
 		}
 	case "report":
 		if a.done == 0 && m.runs[a.run] != nil {
@@ -223,6 +225,7 @@ func (m *model) checkBackfilled(a *modelAct, j *modelJob) {
 var modelActions = map[string]string{
 	"create": "put", "update": "put", "delete": "delete", "pause": "pause", "resume": "resume",
 	"put_calendar": "calendar", "trigger": "trigger", "backfill": "backfill", "cancel_run": "cancel", "retry_run": "retry",
+	"dismiss_run": "dismiss",
 }
 
 // match finds the act that an entry of the audit log is about. The engine itself may pause and delete.
@@ -232,7 +235,7 @@ func (m *model) match(r *modelRow) *modelAct {
 		return &modelAct{kind: kind, name: r.name, by: r.by, want: "?", done: m.lsn}
 	}
 	for _, a := range m.asked {
-		byRun := kind == "cancel" || kind == "retry"
+		byRun := kind == "cancel" || kind == "retry" || kind == "dismiss"
 		if a.done == 0 && a.kind == kind && a.by == r.by && (byRun && a.run == r.key || !byRun && a.name == r.name) {
 			a.done = m.lsn
 			return a
@@ -284,6 +287,10 @@ func (m *model) takeAudit(r *modelRow) {
 	case "retry_run":
 		if m.runs[act.run] == nil {
 			m.fail("audit", j, "run %s was retried, and is not live", act.run)
+		}
+	case "dismiss_run":
+		if r := m.ended[act.run]; r == nil || !r.dismissed {
+			m.fail("audit", j, "run %s was dismissed, and has no mark", act.run)
 		}
 	}
 }

@@ -16,8 +16,12 @@ func (m *model) takeRunGone(row *modelRow) {
 
 // takeFinal takes in a row of the history.
 func (m *model) takeFinal(row *modelRow) {
-	m.changes = append(m.changes, *row)
 	r := m.runs[row.key]
+	if row.dismissed {
+		m.takeDismissed(row)
+		return
+	}
+	m.changes = append(m.changes, *row)
 	if r == nil {
 		if row.status != "skipped" || row.attempt != 0 {
 			m.fail("ledger", m.jobs[row.key.job], "run %s became %s, and was not live", row.key, row.status)
@@ -205,14 +209,6 @@ func (m *model) ends(q, other *modelRun) bool {
 	waits := q.phase == phaseWaiting && !q.turn
 	began := q.phase == phaseFlying && q.launched >= m.now && other.phase == phaseWaiting && !other.turn
 	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded || other.regained || began)
-}
-
-// takeRevival takes in that a run is taken out of the history: it is to live again.
-func (m *model) takeRevival(row *modelRow) {
-	if r := m.ended[row.key]; r == nil || m.upcoming(r.job, "retry") == nil {
-		m.fail("history", m.jobs[row.key.job], "run %s was taken out of the history", row.key)
-	}
-	m.history.remove(row.key)
 }
 
 // launch takes in that a target gets an attempt.

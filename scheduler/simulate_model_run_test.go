@@ -47,6 +47,8 @@ type modelRun struct {
 	status string // final, "" if it is live
 	reason string
 	ended  int64
+
+	dismissed bool // dead, and dealt with
 }
 
 // restart takes in that the process was started anew.

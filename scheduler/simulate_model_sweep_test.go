@@ -147,24 +147,6 @@ func (m *model) published(lsn uint64, seq uint32) {
 	n.published = true
 }
 
-// checkDeaths checks that the dead runs, and they alone, are listed by tenant.
-func (m *model) checkDeaths() {
-	listed := 0
-	for i := range m.deaths {
-		if m.deaths[i].kind == rowDead {
-			listed++
-		}
-	}
-	for i := range m.changes {
-		if m.changes[i].status == "dead" {
-			listed--
-		}
-	}
-	if listed != 0 {
-		m.fail("history", nil, "of the dead runs of a commit %+d are listed", listed)
-	}
-}
-
 // modelHistory is what the history of a few jobs must have.
 type modelHistory struct {
 	rows   map[uint64]map[runKey]modelRow // by job
@@ -221,7 +203,9 @@ func (m *model) takePruned(r *modelRow) {
 	if r.day > h.due(m) {
 		m.fail("history", nil, "the %s is pruned up to day %d; from day %d on it is to be kept", r.name, r.day, h.due(m))
 	}
-	h.pruned = max(h.pruned, r.day)
+	if h.pruned = max(h.pruned, r.day); r.name == "list of dead runs" {
+		m.dead.prune(r.day)
+	}
 	for _, rows := range h.rows {
 		for key := range rows {
 			if key.at/modelDay < h.pruned {

@@ -39,7 +39,6 @@ type model struct {
 	plans   []*modelJob     // that catch up in the commit going on
 	changes []modelRow      // of the states of runs, in the commit going on
 	notices []modelRow      // in the commit going on
-	deaths  []modelRow      // rows of dead runs, in the commit going on
 	outbox  map[[2]uint64]*modelNotice
 	ids     modelIDs
 
@@ -54,6 +53,7 @@ type model struct {
 	quotas   modelQuotas
 	presence modelPresence
 	history  modelHistory
+	dead     modelDeadList
 	failures []string
 	broken   string // name of the check that failed first
 	counts   modelCounts
@@ -160,7 +160,7 @@ func (m *model) commit(c *modelCommit) {
 // lookAhead finds the changes of a commit.
 func (m *model) lookAhead(c *modelCommit) {
 	m.pending, m.gone, m.plans = m.pending[:0], m.gone[:0], m.plans[:0]
-	m.changes, m.notices, m.deaths = m.changes[:0], m.notices[:0], m.deaths[:0]
+	m.changes, m.notices = m.changes[:0], m.notices[:0]
 	for i := range c.rows {
 		if r := &c.rows[i]; r.kind == rowAudit {
 			m.pending = append(m.pending, modelUpcoming{row: i, act: m.match(r)})
@@ -217,7 +217,7 @@ func (m *model) take(r *modelRow) {
 	case rowNotice, rowNoticeGone:
 		m.takeNotice(r)
 	case rowDead, rowDeadGone:
-		m.deaths = append(m.deaths, *r)
+		m.takeDead(r)
 	case rowZone:
 		m.changeRules(int(r.day))
 	case rowReplan:
@@ -242,7 +242,7 @@ func (m *model) endCommit() {
 		}
 	}
 	m.checkNotices()
-	m.checkDeaths()
+	m.checkDeadList()
 	m.checkNextID()
 }
 

@@ -88,6 +88,7 @@ type modelRow struct {
 	fence               uint64
 	deadline            int64
 	stale               uint32
+	dismissed           bool
 
 	owed []int64 // of a debt: its ticks
 
@@ -127,7 +128,7 @@ type modelAnswer struct {
 
 // modelAct is a request of a caller.
 type modelAct struct {
-	kind string // put, pause, resume, delete, trigger, backfill, report, extend, cancel, retry, calendar
+	kind string // put, pause, resume, delete, trigger, backfill, report, extend, cancel, retry, dismiss, calendar
 	name string
 	by   string
 

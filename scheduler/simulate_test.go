@@ -80,11 +80,12 @@ func (w *world) finish() {
 	w.die()
 }
 
-// readHistory compares what the engine lists of some jobs with what the model knows.
+// readHistory compares what the engine lists of some jobs, and of dead runs, with what the model knows.
 func (w *world) readHistory() {
 	if w.wall() < w.model.top {
 		return // it lists nothing that is yet to come
 	}
+	w.readDead()
 	for _, j := range w.model.order {
 		if j.id%modelWitnesses == 0 && !j.deleted {
 			w.readRuns(j)

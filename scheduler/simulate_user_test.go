@@ -150,7 +150,7 @@ func (w *world) choose(name string) *modelAct {
 	case n < 82 && len(j.live) > 0:
 		return &modelAct{kind: "cancel", name: name, by: w.actor(), run: j.live[w.rng.IntN(len(j.live))].key}
 	case len(j.over) > 0:
-		return &modelAct{kind: pick(w.chance(6), "cancel", "retry"), name: name, by: w.actor(), run: j.over[w.rng.IntN(len(j.over))]}
+		return &modelAct{kind: []string{"cancel", "retry", "retry", "retry", "dismiss", "dismiss"}[w.rng.IntN(6)], name: name, by: w.actor(), run: j.over[w.rng.IntN(len(j.over))]}
 	}
 	return w.trigger(name)
 }

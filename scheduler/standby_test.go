@@ -179,6 +179,11 @@ func TestStandbyRefuses(t *testing.T) {
 		"cancel":    func() error { _, err := s.CancelRun(ctx, "default", run); return err },
 		"retry":     func() error { _, err := s.RetryRun(ctx, "default", run); return err },
 		"retry all": func() error { _, _, err := s.RetryDead(ctx, RunQuery{Tenant: "default", Limit: 1}); return err },
+		"dismiss":   func() error { _, err := s.DismissRun(ctx, "default", run, ""); return err },
+		"dismiss all": func() error {
+			_, _, err := s.DismissDead(ctx, RunQuery{Tenant: "default", Limit: 1}, "")
+			return err
+		},
 		"calendar": func() error {
 			_, _, err := s.PutCalendar(ctx, &job.Calendar{Tenant: "default", Name: "c", Exclude: []string{"2026-12-25"}})
 			return err

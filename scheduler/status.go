@@ -65,7 +65,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		Role: role, Shard: e.opts.Shard, Epoch: c.Epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
 		Jobs: c.Jobs, Armed: c.Armed, Live: c.Live,
 		Fired: n.Fired, Skipped: n.Skipped, Succeeded: n.Succeeded, Failed: n.Failed, Dead: n.Dead, StartedAt: e.startedAt,
-		Cancelled: n.Cancelled, Retried: n.Retried, Stale: n.Stale, SkippedBy: n.SkippedBy,
+		Cancelled: n.Cancelled, Retried: n.Retried, Dismissed: n.Dismissed, Stale: n.Stale, SkippedBy: n.SkippedBy,
 		Reporting: c.Reporting, Notices: c.Notices, NoticesLost: n.NoticesLost, CatchUp: c.CatchUp,
 		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones, RowsVersion: c.RowsVersion, Readers: c.Readers,
 		RefusedBy: n.RefusedBy,

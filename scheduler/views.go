@@ -153,6 +153,7 @@ type Status struct {
 	Dead        uint64
 	Cancelled   uint64
 	Retried     uint64              // attempts after the first
+	Dismissed   uint64              // dead runs that callers dismissed
 	Stale       uint64              // reports refused for their fence
 	SkippedBy   [job.Reasons]uint64 // by reason; a skipped range counts once
 	RefusedBy   [QuotaKinds]uint64  // requests beyond a quota of the tenant

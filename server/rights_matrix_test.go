@@ -82,6 +82,12 @@ var matrix = []right{
 	{"runs.retry_many", "operator", "POST", "runs/retry", "POST /runs/retry?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.RetryManyReply, error) {
 		return c.RetryMany(ctx, client.RetryManyRequest{})
 	})},
+	{"runs.dismiss", "operator", "POST", "runs/x/dismiss", "POST /run/dismiss?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.Run, error) {
+		return c.Dismiss(ctx, client.DismissRequest{RunID: "x"})
+	})},
+	{"runs.dismiss_many", "operator", "POST", "runs/dismiss", "POST /runs/dismiss?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.DismissManyReply, error) {
+		return c.DismissMany(ctx, client.DismissManyRequest{})
+	})},
 	{"jobs.delete", "admin", "DELETE", "jobs/a", "POST /job/delete?tenant=billing", "", "", embeddedCall(func(ctx context.Context, c *client.Client) (client.DeletedRuns, error) { return c.Delete(ctx, "a") })},
 	{"calendars.put", "admin", "PUT", "calendars/a", "", "", "", func(ctx context.Context, c *client.Client) error {
 		_, _, err := c.PutCalendar(ctx, client.CalendarRequest{Name: "a", Exclude: []string{"2026-01-06"}})

@@ -78,8 +78,8 @@ func TestPagesOffer(t *testing.T) {
 	for _, c := range []struct{ role, page, offers string }{
 		{"viewer", "/", ""}, {"viewer", "/jobs?tenant=billing", ""}, {"viewer", "/job?tenant=billing&name=a", ""}, {"viewer", "/runs?tenant=billing", ""},
 		{"viewer", "/run?tenant=billing&id=" + id, ""}, {"viewer", "/audit?tenant=billing", ""}, {"viewer", "/playground?tenant=billing&schedule=@daily", ""},
-		{"operator", "/jobs?tenant=billing", "new"}, {"operator", "/job?tenant=billing&name=a", "new trigger pause edit"}, {"operator", "/runs?tenant=billing", "new retry"},
-		{"operator", "/run?tenant=billing&id=" + id, "new retry"}, {"operator", "/playground?tenant=billing&schedule=@daily", "new"},
+		{"operator", "/jobs?tenant=billing", "new"}, {"operator", "/job?tenant=billing&name=a", "new trigger pause edit"}, {"operator", "/runs?tenant=billing", "new retry dismiss"}, {"viewer", "/dead?tenant=billing", ""}, {"operator", "/dead?tenant=billing", "new retry dismiss"},
+		{"operator", "/run?tenant=billing&id=" + id, "new retry dismiss"}, {"operator", "/playground?tenant=billing&schedule=@daily", "new"},
 		{"admin", "/job?tenant=billing&name=a", "new trigger pause edit delete"},
 		{"root", "/job?tenant=billing&name=a", "new trigger pause edit delete"},
 	} {
@@ -89,6 +89,7 @@ func TestPagesOffer(t *testing.T) {
 		}
 		for what, mark := range map[string]string{
 			"new": `href="/new?`, "trigger": `data-confirm="trigger"`, "pause": `data-confirm="pause"`, "edit": `href="/job/edit?`, "delete": `data-confirm="delete"`, "retry": `data-confirm="retry"`,
+			"dismiss": `data-confirm="dismiss"`,
 		} {
 			if offered, want := strings.Contains(r.Body, mark), strings.Contains(" "+c.offers+" ", " "+what+" "); offered != want {
 				t.Errorf("%s by %s: %s is offered: %t", c.page, c.role, what, offered)

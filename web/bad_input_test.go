@@ -18,7 +18,7 @@ import (
 // If-Match, which TestConditions is about, or larger than the head of a request, which TestRawRequests is about.
 var unsayable = []string{
 	"byte order mark", "empty get", "limit is a text", "huge cursor", "delete of another version", "delete of a version of nothing",
-	"delete of what is not there", "empty cancel", "retry of no run id",
+	"delete of what is not there", "empty cancel", "retry of no run id", "dismissal of no run id",
 }
 
 // TestBadInputOverHTTP sends what NATS refuses over HTTP: the code, the field and the status are the same,

@@ -16,10 +16,10 @@ import (
 // verb. It only narrows the description. A code that is missing here is described for more verbs than return it,
 // which is harmless; a verb that is missing would hide a refusal from a generated client.
 var particular = map[apierr.Code][]string{
-	apierr.VersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger", "calendars.delete", "runs.retry"},
+	apierr.VersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger", "calendars.delete", "runs.retry", "runs.dismiss"},
 	apierr.AlreadyExists:   {"jobs.put"},
 	apierr.StaleFence:      {"runs.report", "runs.extend"},
-	apierr.RunOver:         {"runs.cancel", "runs.retry"},
+	apierr.RunOver:         {"runs.cancel", "runs.retry", "runs.dismiss"},
 }
 
 // responses are the answers of a route: the successful one, and each status of a refusal.

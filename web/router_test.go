@@ -40,6 +40,7 @@ func TestRouter(t *testing.T) {
 		{"PUT", "jobs/bulk", "jobs/{name}", "bulk"},
 		{"POST", "jobs/bulk/trigger", "jobs/{name}/trigger", "bulk"},
 		{"POST", "runs/retry", "runs/retry", ""},
+		{"POST", "runs/dismiss", "runs/dismiss", ""},
 		{"POST", "runs/7-1/retry", "runs/{run_id}/retry", "7-1"},
 		{"PUT", "calendars/a/pause", "calendars/{name}", "a/pause"},
 	} {

@@ -43,6 +43,8 @@ func webSteps() []webStep {
 		{method: "GET", path: "runs?job=a/b&limit=1", status: 200, contains: `"next_cursor"`},
 		{method: "GET", path: "runs?status=dead&attempts=false", status: 200, contains: apitest.DeskRun.ID.String()},
 		{method: "POST", path: "runs/retry", status: 200, contains: `{"retried":5,"more":true}`},
+		{method: "POST", path: "runs/dismiss", status: 200, contains: `{"dismissed":5,"more":true}`},
+		{method: "POST", path: "runs/$DESK/dismiss", body: `{"reason":"known"}`, status: 200, contains: "$DESK"},
 		{method: "POST", path: "runs/$DESK/report", body: `{"fence":4711,"status":"succeeded"}`, status: 200, contains: "$DESK"},
 		{method: "POST", path: "runs/$DESK/extend", body: `{"fence":4711,"by":"5m"}`, status: 200, contains: `"deadline"`},
 		{method: "POST", path: "runs/$DESK/cancel", status: 200, contains: "$DESK"},

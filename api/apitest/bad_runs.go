@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // noRun is the id of a run that is not there.
@@ -71,6 +72,15 @@ func badRunChanges() []BadRequest {
 		bad("retry of a run that is not", "runs.retry", `{"run_id":"`+noRun+`"}`, gone, "run_id"),
 		// The filter of a retry of many runs selects dead ones only; a filter that matches nothing by mistake must
 		// not look like success.
+		bad("dismissal of no run id", "runs.dismiss", `{"run_id":7}`, wrong, "run_id"),
+		bad("dismissal of a run that is not", "runs.dismiss", `{"run_id":"`+noRun+`"}`, gone, "run_id"),
+		bad("dismissal for too long a reason", "runs.dismiss", `{"run_id":"`+noRun+`","reason":"`+strings.Repeat("x", job.ReasonBytesMax+1)+`"}`, client.CodeTooLarge, "reason"),
+		bad("dismissal of a bad job's runs", "runs.dismiss_many", `{"job":"a b"}`, client.CodeInvalidName, "job"),
+		bad("dismissal of no job's runs", "runs.dismiss_many", `{"job":"unknown"}`, gone, "job"),
+		bad("dismissal of an empty range", "runs.dismiss_many", `{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"}`, wrong, "from"),
+		bad("dismissal of none", "runs.dismiss_many", `{"limit":0}`, wrong, "limit"),
+		bad("dismissal of too many", "runs.dismiss_many", `{"limit":1001}`, wrong, "limit"),
+		bad("dismissal of many for too long a reason", "runs.dismiss_many", `{"reason":"`+strings.Repeat("x", job.ReasonBytesMax+1)+`"}`, client.CodeTooLarge, "reason"),
 		bad("retry of a bad job's runs", "runs.retry_many", `{"job":"a b"}`, client.CodeInvalidName, "job"),
 		bad("retry of no job's runs", "runs.retry_many", `{"job":"unknown"}`, gone, "job"),
 		bad("retry of an empty range", "runs.retry_many", `{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"}`, wrong, "from"),

@@ -36,7 +36,8 @@ var DeskRun = scheduler.RunView{
 		ID: job.RunID{Job: 7, At: DeskAt, Seq: 1}, Status: job.StatusRunning, Attempt: 2, Base: 1, Fence: 4711,
 		Due: DeskAt + 1, Deadline: DeskAt + 60_000, Stale: 3, LaunchedAt: DeskAt + 2, Error: "the last one",
 		Lateness: time.Millisecond, Duration: time.Second, Reason: job.ReasonRequested, Until: DeskAt + 3, Result: "5 rows",
-		Attempts: []job.Attempt{{Number: 1, Fence: 4700, LaunchedAt: DeskAt + 1, Duration: time.Second, Error: "the last one"}},
+		Dismissal: job.Dismissal{At: DeskAt + 4, By: "alice@ci", Reason: "known"},
+		Attempts:  []job.Attempt{{Number: 1, Fence: 4700, LaunchedAt: DeskAt + 1, Duration: time.Second, Error: "the last one"}},
 	},
 }
 
@@ -85,6 +86,16 @@ func (d *Desk) RetryDead(_ context.Context, q scheduler.RunQuery) (int, bool, er
 		return 0, false, apierr.Errorf(apierr.NotFound, "name", "there is no job %s", q.Job)
 	}
 	return 5, true, nil
+}
+
+// DismissRun implements api.Engine.
+func (d *Desk) DismissRun(_ context.Context, tenant string, id job.RunID, reason string) (scheduler.RunView, error) {
+	return d.answer(id, "dismiss for "+tenant+": "+reason)
+}
+
+// DismissDead implements api.Engine.
+func (d *Desk) DismissDead(ctx context.Context, q scheduler.RunQuery, _ string) (int, bool, error) {
+	return d.RetryDead(ctx, q)
 }
 
 // Runs answers the queries for all jobs, which find the one run.

@@ -70,6 +70,9 @@ func (c *console) printRun(r *client.Run, skipped string) error {
 			t.Row(p[0], p[1])
 		}
 	}
+	if !r.DismissedAt.IsZero() {
+		t.Row("dismissed", dismissalText(r))
+	}
 	if r.StaleReports > 0 {
 		t.Row("refused", plural(int(r.StaleReports), "report")+" with another fence")
 	}

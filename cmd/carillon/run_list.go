@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/rungroup"
 )
 
 // runListCmd lists runs. The newest come first, so a limit shows the latest.
@@ -109,14 +110,6 @@ func runRow(r *client.Run, skipped string) []string {
 	}
 	return []string{
 		r.RunID, showTime(r.ScheduledAt), r.Status, fmt.Sprint(r.Attempt), late, took,
-		strings.TrimSuffix(whyEnded(r)+", "+skipped, ", "),
+		strings.TrimSuffix(rungroup.Why(r)+", "+skipped, ", "),
 	}
-}
-
-// whyEnded returns the reason and the error of a run, as far as it has them. Some errors begin with the reason.
-func whyEnded(r *client.Run) string {
-	if strings.HasPrefix(r.Error, r.Reason) {
-		return r.Error
-	}
-	return strings.TrimSpace(r.Reason + " " + r.Error)
 }

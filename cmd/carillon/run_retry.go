@@ -54,13 +54,32 @@ func (f *remoteFlags) changeRuns(
 	return errors.Join(errs...)
 }
 
-// runRetryCmd starts another attempt of dead or cancelled runs.
-type runRetryCmd struct {
+// deadSelection are the flags that select runs by their ids, or among the dead ones.
+type deadSelection struct {
 	RunIDs []string `arg:"" optional:"" name:"run-id" help:"Ids of the runs; or leave them out and give --dead." complete:"@dead-runs"`
 	Dead   bool     `help:"Every dead run that the flags select."`
 	Job    string   `help:"With --dead: only runs of this job." placeholder:"NAME" complete:"@jobs"`
 	From   timeFlag `help:"With --dead: scheduled at or after this time." placeholder:"TIME"`
 	To     timeFlag `help:"With --dead: scheduled before this time." placeholder:"TIME"`
+}
+
+// check refuses flags that select runs in two ways or in none.
+func (c *deadSelection) check() error {
+	isFiltered := c.Job != "" || !c.From.IsZero() || !c.To.IsZero()
+	switch {
+	case c.Dead && len(c.RunIDs) > 0:
+		return usagef("want the ids of runs or --dead, and not both")
+	case !c.Dead && isFiltered:
+		return usagef("--job, --from and --to select among dead runs: give --dead")
+	case !c.Dead && len(c.RunIDs) == 0:
+		return usagef("want the ids of runs, or --dead")
+	}
+	return nil
+}
+
+// runRetryCmd starts another attempt of dead or cancelled runs.
+type runRetryCmd struct {
+	deadSelection
 	remoteFlags
 	outputFlag
 }
@@ -102,19 +121,5 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 		}{n})
 	}
 	con.printf("%s retried\n", plural(n, "run"))
-	return nil
-}
-
-// check refuses flags that select runs in two ways or in none.
-func (c *runRetryCmd) check() error {
-	isFiltered := c.Job != "" || !c.From.IsZero() || !c.To.IsZero()
-	switch {
-	case c.Dead && len(c.RunIDs) > 0:
-		return usagef("want the ids of runs or --dead, and not both")
-	case !c.Dead && isFiltered:
-		return usagef("--job, --from and --to select among dead runs: give --dead")
-	case !c.Dead && len(c.RunIDs) == 0:
-		return usagef("want the ids of runs, or --dead")
-	}
 	return nil
 }

@@ -89,6 +89,7 @@ func runFields(key, value []byte) ([]field, error) {
 		{"until", r.Until.String()}, {"attempt", r.Attempt}, {"base", r.Base}, {"fence", r.Fence},
 		{"due", r.Due.String()}, {"deadline", r.Deadline.String()}, {"stale_reports", r.Stale}, {"launched_at", r.LaunchedAt.String()}, {"finished_at", r.FinishedAt.String()},
 		{"lateness", r.Lateness.String()}, {"duration", r.Duration.String()}, {"error", job.MaskText(r.Error)}, {"result", r.Result},
+		{"dismissed_at", r.Dismissal.At.String()}, {"dismissed_by", r.Dismissal.By}, {"dismiss_reason", r.Dismissal.Reason},
 	}, err
 }
 

@@ -31,9 +31,7 @@ func (c *Core) retryRun(p *RetryRun) {
 		p.Err = UnknownJob(p.Name)
 		return
 	}
-	_, live := c.live[p.Run.ID]
-	if lsn, _ := c.redone.find(p.Run.ID); live || lsn > p.AsOf || !c.redone.covers(p.AsOf) {
-		p.Err = ErrStale
+	if p.Err = c.checkUnchanged(p.Run.ID, p.AsOf); p.Err != nil {
 		return
 	}
 	if p.Err = c.checkManual(c.tenantOf(r), 1); p.Err != nil {
@@ -41,14 +39,44 @@ func (c *Core) retryRun(p *RetryRun) {
 	}
 	run := p.Run
 	c.out.Batch.DeleteHistory(run.ID)
-	if run.Status == job.StatusDead {
+	if run.IsListedDead() {
 		c.out.Batch.DeleteDead(c.tenantOf(r).hash, run.ID)
 	}
 	c.redone.add(c.lsn, run.ID, c.lsn)
-	run.Base, run.Reason, run.FinishedAt = run.Attempt, 0, 0
+	run.Base, run.Reason, run.FinishedAt, run.Dismissal = run.Attempt, 0, 0, job.Dismissal{}
 	c.revive(s, &run)
 	c.audit(p.Actor, job.ActionRetryRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: run.ID.String()})
 	p.Run = run
+}
+
+// checkUnchanged returns ErrStale unless the history has a run as it was at an LSN: it was neither retried nor dismissed
+// since then.
+func (c *Core) checkUnchanged(id job.RunID, asOf uint64) error {
+	_, live := c.live[id]
+	if lsn, _ := c.redone.find(id); live || lsn > asOf || !c.redone.covers(asOf) {
+		return ErrStale
+	}
+	return nil
+}
+
+// dismissRun marks a dead run as dealt with, and takes it off the list of dead runs. The proposal has the run as its
+// proposer read it. No notice tells of it, because the run's status stays the same.
+func (c *Core) dismissRun(p *DismissRun) {
+	_, r := c.find(p.Hash)
+	if r == nil || r.id != p.Run.ID.Job {
+		p.Err = UnknownJob(p.Name)
+		return
+	}
+	if p.Err = c.checkUnchanged(p.Run.ID, p.AsOf); p.Err != nil {
+		return
+	}
+	run := p.Run
+	run.Dismissal = job.Dismissal{At: c.now, By: p.Actor.By, Reason: p.Reason}
+	c.out.Batch.PutHistory(&run)
+	c.out.Batch.DeleteDead(c.tenantOf(r).hash, run.ID)
+	c.redone.add(c.lsn, run.ID, c.lsn)
+	c.counts.Dismissed++
+	c.audit(p.Actor, job.ActionDismissRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: run.ID.String()})
 }
 
 // revive makes a finished run live again; its next attempt is due now. The fence of the new attempt is that of this

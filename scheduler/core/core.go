@@ -63,7 +63,7 @@ type Core struct {
 	streaks map[job.ID]uint32
 	// The next three remember what the newest commits decided, for proposers that read the store before those commits.
 	onces  recentMemory[onceKey, job.RunID]
-	redone recentMemory[job.RunID, uint64] // runs that callers retried, and the LSN
+	redone recentMemory[job.RunID, uint64] // runs of the history that callers retried or dismissed, and the LSN
 
 	overAhead recentMemory[job.ID, uint64] // jobs with a run that ended before its tick, and the LSN
 	// asked holds the jobs with launches that this step asked for, before it decides ticks. They are not on the pad
@@ -268,6 +268,8 @@ func (c *Core) handle(p Proposal) bool {
 		c.cancelRun(p)
 	case *RetryRun:
 		c.retryRun(p)
+	case *DismissRun:
+		c.dismissRun(p)
 	case *Published:
 		c.published(p)
 	case *PutCalendar:

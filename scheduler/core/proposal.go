@@ -194,6 +194,20 @@ type RetryRun struct {
 // Bytes implements [Proposal].
 func (p *RetryRun) Bytes() int { return proposalBytes + textBytes(&p.Run) }
 
+// DismissRun marks a dead run as dealt with.
+type DismissRun struct {
+	Handled
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	Reason       string
+	Run          job.Run // as the history has it
+	AsOf         uint64  // LSN at which the proposer read it
+}
+
+// Bytes implements [Proposal].
+func (p *DismissRun) Bytes() int { return proposalBytes + textBytes(&p.Run) + len(p.Reason) }
+
 // Published deletes notices from the outbox, because they are published.
 type Published struct {
 	Handled

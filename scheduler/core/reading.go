@@ -30,10 +30,11 @@ type Reading struct {
 type Counts struct {
 	Fired, Skipped, Succeeded, Failed, Dead uint64
 
-	Cancelled, Retried, Stale uint64
-	SkippedBy                 [job.Reasons]uint64 // a skipped range counts once
-	RefusedBy                 [QuotaKinds]uint64  // proposals beyond a quota
-	NoticesLost               uint64
+	Cancelled, Retried, Dismissed, Stale uint64
+
+	SkippedBy   [job.Reasons]uint64 // a skipped range counts once
+	RefusedBy   [QuotaKinds]uint64  // proposals beyond a quota
+	NoticesLost uint64
 }
 
 // Reading returns what the core says about itself. Its cost does not depend on the number of jobs.
