@@ -22,6 +22,7 @@ const (
 	rowVersion4 = 4
 	rowVersion5 = 5
 	rowVersion6 = 6
+	rowVersion7 = 7
 )
 
 // textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row

@@ -8,7 +8,7 @@ import (
 // RowsVersion is the newest version of rows that this build reads and writes. Versions count over all kinds of row: a
 // kind that gets more members takes the next number, whatever its own last one was. So one number describes what a
 // store contains, and what a node can read.
-const RowsVersion = rowVersion6
+const RowsVersion = rowVersion7
 
 // RowsVersionUnmarked is the newest version of rows in a store without a recorded version, and the version that a
 // node reads if it does not name one. A store records a version only once it is above this one.

@@ -29,20 +29,20 @@ var upgradeFlag = flag.Bool("upgrade", false, "build a binaries of other release
 // sourceChange is a text of a file, which has it once, and what stands in its place in another release.
 type sourceChange struct{ file, old, new string }
 
-// newerRows are the changes of this source that make a release whose rows of jobs can have version 7: rows whose
+// newerRows are the changes of this source that make a release whose rows of jobs can have version 8: rows whose
 // description begins with newerMark.
 var newerRows = []sourceChange{
-	{"job/codec.go", "	rowVersion6 = 6\n", "	rowVersion6 = 6\n	rowVersion7 = 7\n"},
-	{"job/row_version.go", "const RowsVersion = rowVersion6", "const RowsVersion = rowVersion7"},
-	{"job/row_version.go", "	if field := d.secretField(); field != \"\" {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion7, \"description\"\n	}\n	if field := d.secretField(); field != \"\" {"},
+	{"job/codec.go", "	rowVersion7 = 7\n", "	rowVersion7 = 7\n	rowVersion8 = 8\n"},
+	{"job/row_version.go", "const RowsVersion = rowVersion7", "const RowsVersion = rowVersion8"},
+	{"job/row_version.go", "	if field := d.secretField(); field != \"\" {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion8, \"description\"\n	}\n	if field := d.secretField(); field != \"\" {"},
 	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},
-	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion7; isZero {\n			definition = append(definition, 0)\n		}\n		if !hasSecrets {\n			definition = append(definition, 0, 0, 0, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
-	{"job/codec_job.go", "newRowReaderUpTo(rowVersion6, value)\n	var rec", "newRowReaderUpTo(rowVersion7, value)\n	var rec"},
+	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion8; isZero {\n			definition = append(definition, 0)\n		}\n		if !hasSecrets {\n			definition = append(definition, 0, 0, 0, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
+	{"job/codec_job.go", "newRowReaderUpTo(rowVersion6, value)\n	var rec", "newRowReaderUpTo(rowVersion8, value)\n	var rec"},
 	{"job/codec_job.go", "import \"encoding/binary\"", "import (\n	\"bytes\"\n	\"encoding/binary\"\n)"},
 }
 
 // withoutSlots are the changes of this source that make a release that does not know ids with slots.
-var withoutSlots = []sourceChange{{"job/row_version.go", "const RowsVersion = rowVersion6", "const RowsVersion = rowVersion4"}}
+var withoutSlots = []sourceChange{{"job/row_version.go", "const RowsVersion = rowVersion7", "const RowsVersion = rowVersion4"}}
 
 // newerMark begins the description of a job that only the newer release can hold.
 const newerMark = "of a newer release"
