@@ -100,7 +100,10 @@ var facts = map[reflect.Type]map[string]Schema{
 	},
 	reflect.TypeFor[client.PutRequest]():     {"if_version": {"minimum": 0}},
 	reflect.TypeFor[client.PutManyRequest](): {"jobs": {"maxItems": BulkJobsMax}},
-	reflect.TypeFor[client.ListRequest]():    {"prefix": {"maxLength": job.NameBytesMax}, "status": enumOf(jobStatuses...)},
+	reflect.TypeFor[client.ListRequest](): {
+		"prefix": {"maxLength": job.NameBytesMax}, "status": enumOf(jobStatuses...), "last_run": enumOf(lastRunFailed),
+		"contains": {"maxLength": job.NameBytesMax}, "target": {"maxLength": job.SubjectBytesMax},
+	},
 	reflect.TypeFor[client.PauseRequest]():   {"reason": {"maxLength": job.ReasonBytesMax}},
 	reflect.TypeFor[client.TriggerRequest](): {"idempotency_key": {"minLength": 1, "maxLength": job.IdempotencyKeyMax}},
 	reflect.TypeFor[client.BackfillRequest](): {
