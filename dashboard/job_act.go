@@ -10,16 +10,20 @@ import (
 // the parameter n, a name or a number. A parameter selects one of these texts and never is one, so that a link cannot
 // put words of its author on the page.
 var notices = map[string]string{
-	"registered": "The job is registered.",
-	"changed":    "The job is changed.",
-	"paused":     "The job is paused.",
-	"resumed":    "The job goes on.",
-	"triggered":  "A run has begun.",
-	"deleted":    "The job # is deleted.",
-	"retried":    "The run begins another attempt.",
-	"cancelled":  "The run is cancelled.",
-	"many":       "Runs that begin another attempt: #. No other dead run matches.",
-	"more":       "Runs that begin another attempt: #. More dead runs match.",
+	"registered":     "The job is registered.",
+	"changed":        "The job is changed.",
+	"paused":         "The job is paused.",
+	"resumed":        "The job goes on.",
+	"triggered":      "A run has begun.",
+	"deleted":        "The job # is deleted.",
+	"paused_many":    "Jobs that are paused: #.",
+	"resumed_many":   "Jobs that go on: #.",
+	"triggered_many": "Jobs of which a run has begun: #.",
+	"deleted_many":   "Jobs that are deleted: #.",
+	"retried":        "The run begins another attempt.",
+	"cancelled":      "The run is cancelled.",
+	"many":           "Runs that begin another attempt: #. No other dead run matches.",
+	"more":           "Runs that begin another attempt: #. More dead runs match.",
 }
 
 // acted returns the address of a job's page after a successful action on it, or that page with the error. With an

@@ -44,10 +44,16 @@ var actions = map[string]action{
 	"/job/trigger": {"jobs.trigger", (*visit).trigger},
 	"/job/delete":  {"jobs.delete", (*visit).remove},
 	"/job/edit":    {"jobs.put", (*visit).update},
-	"/new":         {"jobs.put", (*visit).create},
-	"/run/retry":   {"runs.retry", (*visit).retryRun},
-	"/run/cancel":  {"runs.cancel", (*visit).cancelRun},
-	"/runs/retry":  {"runs.retry_many", (*visit).retryRuns},
+
+	"/jobs/pause":   {"jobs.pause", (*visit).pauseChosen},
+	"/jobs/resume":  {"jobs.resume", (*visit).resumeChosen},
+	"/jobs/trigger": {"jobs.trigger", (*visit).triggerChosen},
+	"/jobs/delete":  {"jobs.delete", (*visit).removeChosen},
+
+	"/new":        {"jobs.put", (*visit).create},
+	"/run/retry":  {"runs.retry", (*visit).retryRun},
+	"/run/cancel": {"runs.cancel", (*visit).cancelRun},
+	"/runs/retry": {"runs.retry_many", (*visit).retryRuns},
 }
 
 // permits returns why a reader may not have what has a need: the tenant is none, or they lack the right; nil if they may.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,4 +149,51 @@ func (s *story) isIndexed() bool {
 		s.t.Error(err)
 	}
 	return ok
+}
+
+// TestListFilters: each filter of a list selects what it says, with and without the index.
+func TestListFilters(t *testing.T) {
+	s := &story{sim: newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})}
+	put := func(name string, target job.Target, labels ...job.Pair) {
+		d := job.Defaults()
+		d.Tenant, d.Name, d.Schedule, d.Target, d.Labels, d.Retry.MaxAttempts = "default", name, "@every 1h", target, labels, 1
+		s.putAny(&d)
+	}
+	red := job.Pair{Key: "team", Value: "red"}
+	put("Daily-Invoice", job.Target{Kind: job.TargetHTTP, URL: "https://Hooks.example.com/secret-path?token=x"}, red)
+	put("daily-report", job.Target{Kind: job.TargetNATS, Subject: "reports.run"}, job.Pair{Key: "team", Value: "blue"})
+	put("weekly-invoice", job.Target{Kind: job.TargetNATS, Subject: "secret-path.run"}, red)
+	s.target["weekly-invoice"] = "boom"
+	s.propose(&core.Trigger{Tenant: "default", Name: "weekly-invoice", Hash: s.hash("weekly-invoice")})
+	s.advance(time.Second)
+	for _, c := range []struct {
+		q    ListQuery
+		want string
+	}{
+		{ListQuery{}, "[Daily-Invoice daily-report weekly-invoice]"},
+		{ListQuery{Contains: "INVOICE"}, "[Daily-Invoice weekly-invoice]"},
+		{ListQuery{Contains: "invoice", Prefix: "week"}, "[weekly-invoice]"},
+		{ListQuery{Target: "hooks.EXAMPLE.com"}, "[Daily-Invoice]"},
+		{ListQuery{Target: "secret-path"}, "[weekly-invoice]"},
+		{ListQuery{Target: "Reports"}, "[]"},
+		{ListQuery{LastFailed: true}, "[weekly-invoice]"},
+		{ListQuery{LastFailed: true, Contains: "daily"}, "[]"},
+		{ListQuery{Labels: []job.Pair{red}}, "[Daily-Invoice weekly-invoice]"},
+		{ListQuery{Labels: []job.Pair{red}, Target: "run"}, "[weekly-invoice]"},
+		{ListQuery{Labels: []job.Pair{red}, LastFailed: true}, "[weekly-invoice]"},
+		{ListQuery{Tenant: "other", Labels: []job.Pair{red}}, "[]"},
+	} {
+		if c.q.Limit = 2; c.q.Tenant == "" {
+			c.q.Tenant = "default"
+		}
+		for _, walk := range []bool{false, true} {
+			names := s.listed(c.q, walk)
+			for i := range names {
+				names[i], _, _ = strings.Cut(names[i], " ")
+			}
+			if got := fmt.Sprint(names); got != c.want {
+				t.Errorf("list %+v (walk: %t): %s, want %s", c.q, walk, got, c.want)
+			}
+		}
+	}
 }
