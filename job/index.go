@@ -149,8 +149,9 @@ func (b *Batch) DeleteTrait(tenant TenantHash, t Trait, id ID) {
 	b.Delete(b.key)
 }
 
-// MetaIndexed is the name of the meta row with the first job that is not in the index. Without the row, no job is.
-const MetaIndexed = "indexed"
+// MetaIndexed is the name of the meta row with the first job that is not in the index. Without the row, no job is. It sorts
+// after the row with the version of the rows, so that an earlier release meets that one first, and says what is wrong.
+const MetaIndexed = "rows_indexed"
 
 // IndexedAll is the number of MetaIndexed when every job is in the index. It is after every id.
 const IndexedAll = ID(math.MaxUint64)

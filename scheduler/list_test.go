@@ -197,3 +197,21 @@ func TestListFilters(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexComesAfterTheVersion: a release that does not know the index meets the version of the rows before any other row
+// that it cannot read.
+func TestIndexComesAfterTheVersion(t *testing.T) {
+	s := rareJobs(t, 1)
+	low := []byte{byte(job.KindMeta)}
+	err := s.store.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
+		if name := string(key[1:]); name != core.MetaRows && value[0] > job.RowsVersionUnmarked {
+			t.Errorf("the row meta %s comes first", name)
+		} else if name == core.MetaRows {
+			return false, nil
+		}
+		return true, nil
+	})
+	if err != nil || markedRows(t, s.store) != job.RowsVersionOfIndex {
+		t.Errorf("the rows have version %d, %v; want %d", markedRows(t, s.store), err, job.RowsVersionOfIndex)
+	}
+}
