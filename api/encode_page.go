@@ -30,6 +30,7 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 		if err != nil {
 			return nil, err
 		}
+		q.Plan = got.Plan
 		for i := range got.Jobs {
 			v := sees.of(&got.Jobs[i])
 			longer := appendPageJob(b, v, !v.noPayload)

@@ -16,7 +16,7 @@ var goodRequests = map[string]string{
 	"jobs.put":          wholeJob[:len(wholeJob)-1] + `,"if_version":9}`,
 	"jobs.put_many":     `{"jobs":[` + wholeJob + `]}`,
 	"jobs.get":          `{"name":"missing"}`,
-	"jobs.list":         `{"prefix":"n","labels":{"a":"b"},"status":"active","limit":10}`,
+	"jobs.list":         `{"prefix":"n","labels":{"a":"b"},"status":"active","limit":10,"contains":"n","target":"a","last_run":"failed"}`,
 	"jobs.delete":       `{"name":"missing","if_version":1}`,
 	"jobs.pause":        `{"name":"missing","reason":"because","if_version":1}`,
 	"jobs.resume":       `{"name":"missing","reason":"because","if_version":1}`,

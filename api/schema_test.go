@@ -94,7 +94,7 @@ func examples() []example {
 		{"jobs.put", apitest.JobWith("payload", `{"a":1}`, "if_version", "0", "starts_at", "null", "overlap_policy", "null", "retry", `{"max_age":"7d"}`)},
 		{"jobs.put_many", `{"jobs":[` + apitest.JobWith() + `,` + apitest.JobWith("name", `"bad"`, "schedule", `"@never"`) + `]}`},
 		{"jobs.get", `{"name":"new"}`},
-		{"jobs.list", `{"prefix":"n","labels":{},"limit":10}`},
+		{"jobs.list", `{"prefix":"n","labels":{},"limit":10,"contains":"x","target":"a.b","last_run":"failed"}`},
 		{"jobs.pause", `{"name":"new","reason":"because"}`},
 		{"jobs.resume", `{"name":"new"}`},
 		{"jobs.trigger", `{"name":"new","payload":[1],"idempotency_key":"k"}`},

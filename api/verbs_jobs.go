@@ -112,6 +112,10 @@ var listMembers = object[listRequest]{
 	"limit":  between(1, scheduler.PageMax, func(q *listRequest) *int { return &q.Limit }),
 	"cursor": text(func(q *listRequest) *string { return &q.cursor }),
 
+	"contains": text(func(q *listRequest) *string { return &q.Contains }),
+	"target":   text(func(q *listRequest) *string { return &q.Target }),
+	"last_run": word(parseLastRun, func(q *listRequest) *bool { return &q.LastFailed }),
+
 	"with_credentials": boolean(func(q *listRequest) *bool { return &q.withCredentials }),
 }
 
@@ -126,18 +130,58 @@ func parseJobStatus(s string) (string, error) {
 	return s, nil
 }
 
+// lastRunFailed is the only word by which jobs are selected by their last run.
+const lastRunFailed = "failed"
+
+// parseLastRun parses by which last run jobs are selected.
+func parseLastRun(s string) (failed bool, err error) {
+	if s != lastRunFailed {
+		return false, apierr.Errorf(apierr.InvalidField, "last_run", "%q is unknown; want %s, or leave it out", apierr.Clip(s), lastRunFailed)
+	}
+	return true, nil
+}
+
+// check refuses texts that no job has.
+func (q *listRequest) check() error {
+	for _, f := range []struct {
+		name, text string
+		most       int
+	}{{"prefix", q.Prefix, job.NameBytesMax}, {"contains", q.Contains, job.NameBytesMax}, {"target", q.Target, job.SubjectBytesMax}} {
+		if len(f.text) > f.most {
+			return apierr.Errorf(apierr.InvalidField, f.name, "has %d characters; at most %d are allowed", len(f.text), f.most)
+		}
+	}
+	return nil
+}
+
+// asked returns what a cursor of the list belongs to. A filter that earlier releases do not have is in it only if it is
+// used, behind a word that no label can be, so that their cursors stay valid.
+func (q *listRequest) asked() query {
+	asked := query{"jobs", q.Tenant, q.Prefix, q.Status}
+	for _, l := range q.Labels {
+		asked = append(asked, l.Key, l.Value)
+	}
+	if q.Contains != "" {
+		asked = append(asked, " contains", q.Contains)
+	}
+	if q.Target != "" {
+		asked = append(asked, " target", q.Target)
+	}
+	if q.LastFailed {
+		asked = append(asked, " last_run", lastRunFailed)
+	}
+	return asked
+}
+
 // list lists the jobs of a tenant in the order of their names. with_credentials is not part of the cursor: it changes
 // how jobs are shown, and not which.
 func (x *Executor) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
-	if len(req.Prefix) > job.NameBytesMax {
-		return nil, apierr.Errorf(apierr.InvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)
+	if err := req.check(); err != nil {
+		return nil, err
 	}
 	setDefault(&req.Limit, PageDefault)
 	req.Tenant = tenant
-	asked := query{"jobs", tenant, req.Prefix, req.Status}
-	for _, l := range req.Labels {
-		asked = append(asked, l.Key, l.Value)
-	}
+	asked := req.asked()
 	var err error
 	if req.After, err = asked.key(req.cursor); err != nil {
 		return nil, err

@@ -52,6 +52,43 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestChosen finds jobs by text in their names and by a label that it clicks, chooses two of them and pauses both with one
+// confirmation. The list, which is live, leaves alone what is chosen.
+func TestChosen(t *testing.T) {
+	s := newStage(t)
+	quiet := client.Target{Kind: "nats", Subject: "quiet"}
+	red := map[string]string{"team": "red"}
+	put(t, s,
+		client.Job{Name: "a/invoice/1", Schedule: "@yearly", Target: quiet, Labels: red},
+		client.Job{Name: "b/invoice/2", Schedule: "@yearly", Target: quiet, Labels: red},
+		client.Job{Name: "b/invoice/3", Schedule: "@yearly", Target: quiet},
+		client.Job{Name: "c/other", Schedule: "@yearly", Target: quiet, Labels: red})
+	p := visitor(t, s.URL)
+	p.opens("/jobs")
+	p.types("contains", "INVOICE")
+	p.clicks("[data-action=search]")
+	p.sees(`location.search.includes("contains=INVOICE") && document.readyState === "complete"`)
+	p.clicks(`tr[data-job="a/invoice/1"] a.chip`)
+	p.sees(`location.search.includes("label=team") && document.readyState === "complete"`)
+	if got := p.names(); got != "a/invoice/1 b/invoice/2" {
+		t.Errorf("the list shows %q, want the two invoices of the red team", got)
+	}
+	p.clicks(`tr[data-job="a/invoice/1"] input[name=job]`)
+	p.clicks(`tr[data-job="b/invoice/2"] input[name=job]`)
+	put(t, s, client.Job{Name: "a/invoice/0", Schedule: "@yearly", Target: quiet, Labels: red})
+	p.asks("pause")
+	p.confirms("pause")
+	p.reads("[role=status]", "Jobs that are paused: 2.")
+	if got := p.names(); got != "a/invoice/0 a/invoice/1 b/invoice/2" {
+		t.Errorf("then it shows %q, want the same list and the job that came", got)
+	}
+	for name, want := range map[string]string{"a/invoice/0": "active", "a/invoice/1": "paused", "b/invoice/2": "paused", "c/other": "active"} {
+		if j, err := s.Client.Get(t.Context(), name); err != nil || j.Status != want {
+			t.Errorf("%s is %s (%v), want %s", name, j.Status, err, want)
+		}
+	}
+}
+
 // TestPages leafs through more jobs than a page shows.
 func TestPages(t *testing.T) {
 	s := newStage(t)

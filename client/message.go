@@ -85,6 +85,13 @@ type ListRequest struct {
 	Limit  int               `json:"limit,omitzero"`   // 1 to 1000; default 100
 	Cursor string            `json:"cursor,omitempty"` // NextCursor of the previous page
 
+	// Contains selects jobs whose names contain a text of at most 128 bytes, in upper or lower case; "": any. Target
+	// selects those whose subject, or scheme and host of their URL, contains a text of at most 255 bytes. LastRun
+	// "failed" selects those whose run that ended last is dead. Servers before these members refuse them.
+	Contains string `json:"contains,omitempty"`
+	Target   string `json:"target,omitempty"`
+	LastRun  string `json:"last_run,omitempty"` // failed
+
 	WithCredentials bool `json:"with_credentials,omitzero"` // return credentials in clear text; a server of the first release refuses it
 }
 

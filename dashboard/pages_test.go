@@ -51,6 +51,11 @@ func TestPages(t *testing.T) {
 	w.check("/jobs?prefix=rep&status=active&label=team%3Dbilling", 200, `data-job="reports/daily"`)
 	w.check("/jobs?limit=1", 200, `data-job="broken"`, `rel="next"`)
 	w.check("/jobs?prefix=nothing", 200, "No job matches.")
+	w.check("/jobs?contains=DAIL&last_run=&target=", 200, `data-job="reports/daily"`, `/jobs?contains=DAIL&amp;label=team%3Dbilling`)
+	w.check("/jobs?contains=weekly", 200, "No job matches.")
+	w.check("/jobs?target=no.such", 200, "No job matches.")
+	w.check("/jobs?last_run=failed", 200, `data-job="broken"`, `<option value="failed" selected>`)
+	w.check("/jobs?last_run=odd", 422, `role="alert"`)
 	w.check("/jobs?label=team", 422, `role="alert"`, "want key=value")
 	w.check("/jobs?status=odd", 422, `role="alert"`)
 	w.check("/jobs?limit=0", 422, `role="alert"`)
@@ -154,7 +159,7 @@ func TestHostileText(t *testing.T) {
 	q := url.QueryEscape(all)
 	paths := []string{"/", "/jobs", "/job?name=victim", "/job/edit?name=victim", "/runs", "/runs?job=victim", "/dead", "/run?id=" + run.RunID, "/audit"}
 	for _, field := range []string{
-		"/jobs?prefix=", "/jobs?label=", "/jobs?label=a%3D", "/jobs?status=", "/jobs?cursor=", "/jobs?limit=", "/jobs?tenant=", "/job?name=",
+		"/jobs?prefix=", "/jobs?contains=", "/jobs?target=", "/jobs?last_run=", "/jobs?label=", "/jobs?label=a%3D", "/jobs?status=", "/jobs?cursor=", "/jobs?limit=", "/jobs?tenant=", "/job?name=",
 		"/job/edit?name=", "/new?name=", "/new?schedule=", "/new?timezone=", "/runs?job=", "/runs?status=", "/runs?from=", "/runs?to=", "/runs?cursor=", "/runs?cause=", "/dead?job=",
 		"/run?id=", "/audit?name=", "/audit?action=", "/audit?by=", "/audit?cursor=", "/playground?schedule=", "/playground?schedule=%40daily&timezone=",
 		"/playground?schedule=%40daily&starts_at=", "/playground?schedule=%40daily&after=", "/playground?schedule=%40daily&count=",

@@ -22,7 +22,8 @@ const (
 	rowVersion4 = 4
 	rowVersion5 = 5
 	rowVersion6 = 6
-	rowVersion8 = 8 // no row has version 7 yet
+	rowVersion7 = 7
+	rowVersion8 = 8
 )
 
 // textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row

@@ -102,6 +102,8 @@ func sampleBatch() *Batch {
 	b.PutNotice(&notice)
 	b.PutAudit(&entry)
 	b.PutCalendar(&calendar)
+	b.PutLabel(HashLabel("acme", Pair{"team", "billing"}), d.Name)
+	b.PutTrait(HashTenant(d.Tenant), TraitPaused, 77)
 	b.DeleteRun(run.ID)
 	b.DeletePayload(run.ID)
 	b.DeleteName(d.Tenant, d.Name)
@@ -109,6 +111,8 @@ func sampleBatch() *Batch {
 	b.DeleteProfile(5)
 	b.DeleteDead(HashTenant(d.Tenant), run.ID)
 	b.DeleteNotice(notice.ID)
+	b.DeleteLabel(HashLabel("acme", Pair{"team", "billing"}), d.Name)
+	b.DeleteTrait(HashTenant(d.Tenant), TraitPaused, 77)
 	b.DeleteCalendar("acme", "holidays")
 	b.DeleteRange(AppendBucket(nil, KindHistory, 1), AppendBucket(nil, KindHistory, 9))
 	return &b
@@ -181,10 +185,16 @@ func TestRowsRoundTrip(t *testing.T) {
 		case KindCalendar:
 			got, err := DecodeCalendar(c.Key, c.Value)
 			check("calendar", got, sampleCalendar(), err)
+		case KindLabel:
+			label, name, err := ParseLabelKey(c.Key)
+			check("label", fmt.Sprint(label, name), fmt.Sprint(HashLabel("acme", Pair{"team", "billing"}), "billing/daily"), err)
+		case KindTrait:
+			trait, id, err := ParseTraitKey(c.Key)
+			check("trait", fmt.Sprint(trait, id), fmt.Sprint(TraitPaused, ID(77)), err)
 		}
 		return nil
 	})
-	if err != nil || puts != 16 {
+	if err != nil || puts != 18 {
 		t.Fatalf("%d puts, %v", puts, err)
 	}
 }
@@ -266,6 +276,10 @@ func decodeAll(batch []byte) {
 			_, _, _ = ParseAuditKey(c.Key)
 		case KindCalendar:
 			_, _ = DecodeCalendar(c.Key, c.Value)
+		case KindLabel:
+			_, _, _ = ParseLabelKey(c.Key)
+		case KindTrait:
+			_, _, _ = ParseTraitKey(c.Key)
 		}
 		return nil
 	})

@@ -100,9 +100,9 @@ func (b *Batch) PutMeta(name string, value uint64) {
 	b.Put(b.key, b.value)
 }
 
-// DecodeMeta decodes a number that PutMeta or PutSlotsFrom wrote.
+// DecodeMeta decodes a number that PutMeta, PutSlotsFrom or PutIndexed wrote.
 func DecodeMeta(value []byte) (uint64, error) {
-	r := newRowReaderUpTo(rowVersion5, value)
+	r := newRowReaderUpTo(rowVersion7, value)
 	n := r.uint()
 	return n, r.finish()
 }

@@ -30,6 +30,8 @@ const (
 	KindAudit                      // day, LSN, number -> AuditEntry
 	KindCalendar                   // tenant, name -> Calendar
 	KindRunPayload                 // day, manual run -> its own payload
+	KindLabel                      // label's hash, name -> nothing: finds the job by its label
+	KindTrait                      // tenant's hash, trait, job -> nothing: finds the job by what its timer says
 	kindEnd
 )
 

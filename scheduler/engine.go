@@ -118,6 +118,7 @@ type Engine struct {
 	core   *core.Core
 	hasher nameHasher
 	pad    *pad.Pad
+	lists  listBounds
 
 	leads atomic.Bool
 	rows  atomic.Uint32 // newest version of the rows in the store, as of the last step
@@ -160,7 +161,7 @@ func Open(opts Options) (*Engine, error) {
 func newEngine(opts Options) *Engine {
 	now := opts.Clock.Now()
 	e := &Engine{
-		opts: opts, hasher: newNameHasher(), startedAt: now,
+		opts: opts, hasher: newNameHasher(), startedAt: now, lists: usualListBounds,
 		core:         core.New(opts.Settings, instant.Of(now)),
 		proposals:    make(chan *ticket, opts.ProposalsMax),
 		housekeeping: newHousekeeping(),

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -71,6 +72,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 		Outcomes:  outcomes,
 		Room:      e.opts.LiveMax - e.core.Live(),
 		Quotas:    e.quotas(),
+		MayIndex:  e.mayIndex(),
 	})
 	e.pad.Void(out.Aborts) // before the first commit: the step may need several, and launches leave meanwhile
 	err := out.Commits(func(b *job.Batch) error {
@@ -94,7 +96,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	g.release(out.ProposalsTaken)
 	e.housekeeping.send(out)
 	g.wakeAt = out.WakeAt
-	return e.countSome()
+	return errors.Join(e.countSome(), e.indexSome())
 }
 
 // gathering is what the loop has collected for the next step.

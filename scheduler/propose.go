@@ -130,7 +130,7 @@ func (e *Engine) readDeleted(p *core.Delete) error {
 		return err
 	}
 	p.Before = job.AuditDefinition(&rec.Def)
-	p.Of = core.DefinitionSize{ID: id, Version: timer.Version, Bytes: job.DefinitionBytes(&rec.Def)}
+	p.Of = core.DefinitionSize{ID: id, Version: timer.Version, Bytes: job.DefinitionBytes(&rec.Def), Labels: job.LabelHashes(&rec.Def)}
 	return nil
 }
 

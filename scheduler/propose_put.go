@@ -91,6 +91,7 @@ func (e *Engine) prepareBy(def *job.Definition, compile compiler) (*core.Put, er
 		Tenant: def.Tenant, Name: def.Name, Hash: e.hasher.hash(def.Tenant, def.Name),
 		Slot: job.SlotOf(def.Tenant, def.Name), MaySlot: most >= job.RowsVersionOfSlots,
 		Definition: job.EncodeDefinition(def), Profile: job.ProfileOf(def, s), Schedule: s, Paused: def.Paused,
+		Labels: job.LabelHashes(def),
 	}
 	if def.HasMasks() {
 		p.Masked = p.Definition
@@ -144,7 +145,7 @@ func (e *Engine) readPrior(p *core.Put) error {
 	if err := p.Unmask(&rec.Def); err != nil {
 		return err
 	}
-	p.Prior = &core.Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor, Size: job.DefinitionBytes(&rec.Def)}
+	p.Prior = &core.Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor, Size: job.DefinitionBytes(&rec.Def), Labels: job.LabelHashes(&rec.Def)}
 	if p.Prior.Before, p.After, err = job.AuditUpdate(&rec.Def, p.Definition); err != nil {
 		return err
 	}

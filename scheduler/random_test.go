@@ -63,6 +63,8 @@ func runStory(t *testing.T, seed uint64) {
 		s.engine.core.Limit(core.Limits{Decisions: s.most})
 		s.rounds = s.rng.IntN(4) // so that users meet jobs that are in the backlog
 	}
+	s.bounds = &listBounds{reads: 1 + s.rng.IntN(4), names: 1 + s.rng.IntN(4), traits: 1 + s.rng.IntN(4), sort: s.rng.IntN(3)}
+	s.engine.lists = *s.bounds
 	defer func() {
 		if t.Failed() {
 			for _, a := range s.acts {
@@ -158,6 +160,11 @@ func (s *story) randomDefinition(name string) *job.Definition {
 	d.CatchupWindow = time.Duration(1+s.rng.IntN(30)) * time.Second
 	d.MaxRuns = uint32(s.rng.IntN(2) * s.rng.IntN(20))
 	d.Paused = s.rng.IntN(8) == 0
+	for _, key := range []string{"team", "zone"} {
+		if n := s.rng.IntN(3); n > 0 {
+			d.Labels = append(d.Labels, job.Pair{Key: key, Value: fmt.Sprint(n)})
+		}
+	}
 	return &d
 }
 
@@ -181,6 +188,10 @@ func (s *story) check() {
 	if err := s.engine.core.Check(); err != nil {
 		s.t.Error(err)
 	}
+	if err := s.engine.core.CheckIndex(s.store); err != nil {
+		s.t.Error(err)
+	}
+	s.checkLists()
 	s.checkLedgers()
 	s.acts, s.events = append(s.acts, s.events...), nil
 }

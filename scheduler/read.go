@@ -76,11 +76,11 @@ func (e *Engine) view(ctx context.Context, id job.ID) (JobView, bool, error) {
 // viewFor is view for a list. Of a job that the query does not select, it reads only what shows that.
 func (e *Engine) viewFor(ctx context.Context, id job.ID, q *ListQuery) (JobView, bool, error) {
 	timer, ok, err := e.readTimer(id)
-	if err != nil || !ok || !mayBe(timer.Flags.JobStatus(), q.Status) {
+	if err != nil || !ok || !q.mayHaveTimer(timer) {
 		return JobView{}, false, err
 	}
 	rec, ok, err := e.readRecord(id)
-	if err != nil || !ok || !hasPairs(rec.Def.Labels, q.Labels) {
+	if err != nil || !ok || !q.hasRecord(&rec) {
 		return JobView{}, false, err
 	}
 	v := JobView{Record: rec, Status: timer.Flags.JobStatus()}
@@ -133,72 +133,4 @@ func (e *Engine) readNote(id job.ID) (job.Note, error) {
 		return job.Note{}, err
 	}
 	return job.DecodeNote(value)
-}
-
-// listScanMax bounds the names that one page of a list reads: some tens of milliseconds, if none is cached.
-const listScanMax = 2_500
-
-// List returns a page of a tenant's jobs, in the order of their names.
-func (e *Engine) List(ctx context.Context, q ListQuery) (JobPage, error) {
-	low := job.AppendNameKey(nil, q.Tenant, max(q.Prefix, q.After))
-	if q.After != "" && q.After >= q.Prefix {
-		low = append(low, 0)
-	}
-	high := job.PrefixEnd(job.AppendNameKey(nil, q.Tenant, q.Prefix))
-	var page JobPage
-	seen := 0
-	err := e.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
-		_, name, err := job.ParseNameKey(key)
-		if err != nil {
-			return false, err
-		}
-		if len(page.Jobs) == q.Limit || seen == listScanMax {
-			return false, nil
-		}
-		seen++
-		v, ok, err := e.viewOf(ctx, value, &q)
-		if ok && (q.Status == "" || q.Status == v.Status) {
-			page.Jobs = append(page.Jobs, v)
-		}
-		page.Next = name
-		return true, err
-	})
-	if seen < listScanMax && len(page.Jobs) < q.Limit {
-		page.Next = ""
-	}
-	return page, err
-}
-
-// viewOf returns the job of a name's row, or false if it was deleted since or is not selected.
-func (e *Engine) viewOf(ctx context.Context, nameRow []byte, q *ListQuery) (JobView, bool, error) {
-	id, err := job.DecodeName(nameRow)
-	if err != nil {
-		return JobView{}, false, err
-	}
-	return e.viewFor(ctx, id, q)
-}
-
-// mayBe reports whether a job whose row has one status may turn out to have the wanted one; "" means any. A completed
-// job counts as active until its last run has left.
-func mayBe(status, want string) bool {
-	return want == "" || status == want || status == "completed" && want == "active"
-}
-
-// hasPairs reports whether a job has all the labels that a query wants.
-func hasPairs(pairs, want []job.Pair) bool {
-	for _, p := range want {
-		if !hasPair(pairs, p) {
-			return false
-		}
-	}
-	return true
-}
-
-func hasPair(pairs []job.Pair, want job.Pair) bool {
-	for _, p := range pairs {
-		if p == want {
-			return true
-		}
-	}
-	return false
 }

@@ -92,7 +92,7 @@ func (e *Engine) judge(r core.Reap) core.ReapItem {
 	if err == nil {
 		item.Tenant, item.Name = rec.Def.Tenant, rec.Def.Name
 		item.Hash, item.Before = e.hasher.hash(item.Tenant, item.Name), job.AuditDefinition(&rec.Def)
-		item.Size = job.DefinitionBytes(&rec.Def)
+		item.Size, item.Labels = job.DefinitionBytes(&rec.Def), job.LabelHashes(&rec.Def)
 		live, err = e.hasLive(r.ID)
 	}
 	if err == nil && !live {

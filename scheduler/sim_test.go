@@ -37,8 +37,9 @@ type sim struct {
 	pad    *pad.Manual
 	other  *standby // nil: none
 
-	distrust bool    // nothing may leave
-	quotas   *Quotas // nil: none
+	distrust bool        // nothing may leave
+	quotas   *Quotas     // nil: none
+	bounds   *listBounds // of lists; nil: the usual ones
 }
 
 func newSim(t testing.TB, start time.Time, settings Settings) *sim {
@@ -82,6 +83,9 @@ func (s *sim) run(e *Engine) {
 	s.engine = e
 	if s.most > 0 {
 		e.core.Limit(core.Limits{Decisions: s.most})
+	}
+	if s.bounds != nil {
+		e.lists = *s.bounds
 	}
 	s.pad = e.pad.DriveManually()
 	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}

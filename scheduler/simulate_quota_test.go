@@ -90,6 +90,9 @@ func (w *world) checkUses() {
 	if err := w.engine.core.CheckBytes(w.store); err != nil {
 		w.model.fail("quota", nil, "%v", err)
 	}
+	if err := w.engine.core.CheckIndex(w.store); err != nil {
+		w.model.fail("index", nil, "%v", err)
+	}
 	for n := range simTenants {
 		tenant := fmt.Sprint("tenant-", n)
 		got := w.engine.gauge.uses[tenant]

@@ -44,24 +44,6 @@ type PutResult struct {
 	Err       error
 }
 
-// ListQuery selects jobs of one tenant, in the order of names. Status and Labels filter the jobs that were read: no
-// index serves them.
-type ListQuery struct {
-	Tenant string
-	Prefix string
-	Labels []job.Pair // all must match
-	Status string     // "" is any
-	Limit  int        // 1 to PageMax
-	After  string     // name of the last job of the previous page; "" means the beginning
-}
-
-// JobPage is one page of jobs. A page can be short or even empty and still have a Next: the work for one page is
-// bounded, and a narrow filter may not find enough jobs within the bound.
-type JobPage struct {
-	Jobs []JobView
-	Next string // to be given as After for the next page; "" at the end
-}
-
 // RunQuery selects runs, newest first. An After stays valid when runs are added or end, because it is a place in the
 // order and not a count.
 type RunQuery struct {

@@ -27,7 +27,7 @@ type route struct {
 
 // Query parameters: members of the request, except that label stands for one entry of labels.
 var (
-	jobFilters      = []string{"prefix", "label", "status", "limit", "cursor", "with_credentials"}
+	jobFilters      = []string{"prefix", "label", "status", "contains", "target", "last_run", "limit", "cursor", "with_credentials"}
 	runFilters      = []string{"from", "to", "status", "attempts", "limit", "cursor"}
 	allRunFilters   = append([]string{"job"}, runFilters...)
 	calendarFilters = []string{"limit", "cursor"}

@@ -18,11 +18,16 @@ type selectFlags struct {
 	NamePrefix string            `help:"Only jobs whose names begin with this." placeholder:"TEXT"`
 	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" complete:"@labels" mapsep:"none"`
 	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS" complete:"active,paused,completed,failed"`
+	Contains   string            `help:"Only jobs whose names contain this, in upper or lower case." placeholder:"TEXT"`
+	Target     string            `help:"Only jobs whose subject, or scheme and host of their URL, contains this." placeholder:"TEXT"`
+	LastRun    string            `help:"Only jobs whose run that ended last is dead: failed." placeholder:"failed" complete:"failed"`
 }
 
 // request returns the request for the first page of the selected jobs.
 func (f *selectFlags) request() client.ListRequest {
-	return client.ListRequest{Prefix: f.NamePrefix, Labels: f.Label, Status: f.Status, Limit: 1000}
+	return client.ListRequest{
+		Prefix: f.NamePrefix, Labels: f.Label, Status: f.Status, Contains: f.Contains, Target: f.Target, LastRun: f.LastRun, Limit: 1000,
+	}
 }
 
 // jobListCmd lists jobs.
@@ -41,6 +46,7 @@ func (*jobListCmd) Help() string {
   carillon job list
   carillon job list --name-prefix reports/ --status paused
   carillon job list --name-prefix reports/ --watch=5s
+  carillon job list --contains invoice --target hooks.example.com --last-run failed
   carillon job list --label team=billing -o json | jq -r '.jobs[].name'`
 }
 

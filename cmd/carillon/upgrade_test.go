@@ -32,7 +32,7 @@ type sourceChange struct{ file, old, new string }
 // newerRows are the changes of this source that make a release whose rows of jobs can have version 9: rows whose
 // description begins with newerMark.
 var newerRows = []sourceChange{
-	{"job/codec.go", "	rowVersion6 = 6\n", "	rowVersion6 = 6\n	rowVersion9 = 9\n"},
+	{"job/codec.go", "	rowVersion7 = 7\n", "	rowVersion7 = 7\n	rowVersion9 = 9\n"},
 	{"job/row_version.go", "const RowsVersion = rowVersion8", "const RowsVersion = rowVersion9"},
 	{"job/row_version.go", "	if field := d.secretField(); field != \"\" {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion9, \"description\"\n	}\n	if field := d.secretField(); field != \"\" {"},
 	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},

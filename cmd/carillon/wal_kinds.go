@@ -26,6 +26,8 @@ var rowKinds = map[job.Kind]rowKind{
 	job.KindAudit:      {"audit", auditKey, auditFields},
 	job.KindCalendar:   {"calendar", nameKey, calendarFields},
 	job.KindRunPayload: {"payload", runKey, payloadFields},
+	job.KindLabel:      {"label", labelKey, noFields},
+	job.KindTrait:      {"trait", traitKey, noFields},
 }
 
 // textKey returns a key that is a text behind the byte of its kind.
@@ -85,4 +87,16 @@ func noticeKey(key []byte) (string, error) {
 func auditKey(key []byte) (string, error) {
 	_, id, err := job.ParseAuditKey(key)
 	return fmt.Sprintf("%d-%d", id.LSN, id.Seq), err
+}
+
+// labelKey returns the hash of a label and the name of a job that has it.
+func labelKey(key []byte) (string, error) {
+	label, name, err := job.ParseLabelKey(key)
+	return fmt.Sprintf("%016x %s", uint64(label), name), err
+}
+
+// traitKey returns a trait and a job that has it.
+func traitKey(key []byte) (string, error) {
+	trait, id, err := job.ParseTraitKey(key)
+	return fmt.Sprintf("%s %s", trait, id), err
 }

@@ -35,6 +35,8 @@ func everyRow() *job.Batch {
 	b.PutNotice(&job.Notice{ID: job.NoticeID{LSN: 9, Seq: 1}, Event: true, At: rowAt, Run: run, Status: job.StatusDead, Error: "no"})
 	b.PutAudit(&job.AuditEntry{ID: job.AuditID{LSN: 9, Seq: 2}, At: rowAt, Actor: job.Actor{By: "alice@ci", From: "nats"}, Action: job.ActionPause, Tenant: "default", Name: "a", Job: 7, Detail: "month end"})
 	b.PutCalendar(&job.Calendar{Tenant: "default", Name: "holidays", Exclude: []string{"2026-12-25", "2026-12-26"}, Version: 2, UpdatedAt: rowAt})
+	b.PutLabel(job.HashLabel("default", job.Pair{Key: "team", Value: "billing"}), "a")
+	b.PutTrait(job.HashTenant("default"), job.TraitPaused, 7)
 	return b
 }
 
@@ -52,18 +54,19 @@ func TestDumpKnowsEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind := job.KindMeta; kind <= job.KindRunPayload; kind++ {
+	for kind := job.KindMeta; kind <= job.KindTrait; kind++ {
 		if seen[kind] == "" {
 			t.Errorf("no row of kind %d is in the test", kind)
 		}
 	}
-	if len(rowKinds) != int(job.KindRunPayload) {
-		t.Errorf("%d kinds are shown, want %d", len(rowKinds), job.KindRunPayload)
+	if len(rowKinds) != int(job.KindTrait) {
+		t.Errorf("%d kinds are shown, want %d", len(rowKinds), job.KindTrait)
 	}
 	for kind, want := range map[job.Kind]string{
 		job.KindStreak:   "streak 0000000000007  runs=4",
 		job.KindDebt:     "debt 0000000000007  ticks=2025-12-01T08:00:00.000Z/2025-12-01T08:01:00.000Z",
 		job.KindDead:     "dead 0000000000007-1764576000000",
+		job.KindTrait:    "trait paused 0000000000007",
 		job.KindOutbox:   "outbox 9-1  run_id=0000000000007-1764576000000  at=2025-12-01T08:00:00.000Z  status=dead  attempt=0  fence=0  error=no  event=true",
 		job.KindAudit:    `audit 9-2  at=2025-12-01T08:00:00.000Z  action=pause  by=alice@ci  from=nats  tenant=default  name=a  job=0000000000007  detail="month end"  before_bytes=0  after_bytes=0`,
 		job.KindCalendar: `calendar default holidays  version=2  exclude="2026-12-25\n2026-12-26"  updated_at=2025-12-01T08:00:00.000Z`,

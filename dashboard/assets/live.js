@@ -21,9 +21,10 @@
     }
   }
 
-  // isInUse reports whether an element must not be replaced just now: something in it is open, or is being typed or selected.
+  // isInUse reports whether an element must not be replaced just now: something in it is open or chosen, or is being typed or
+  // selected.
   function isInUse(element) {
-    if (element.querySelector("details[open]")) return true;
+    if (element.querySelector("details[open], input:checked")) return true;
     const active = document.activeElement;
     if (active && element.contains(active) && active.matches("input, textarea, select")) return true;
     const selection = document.getSelection();

@@ -30,7 +30,7 @@ func (c *Core) remove(p *Delete) (handled bool) {
 	if !handled {
 		return false
 	}
-	c.unit(p.Bytes())
+	c.unit(p.Bytes() + labelRowsBytes(len(c.definitionOf(r.id, p).Labels), p.Name))
 	c.forget(s, r, p)
 	c.audit(p.Actor, job.ActionDelete, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Before})
 	c.rows.release(s)
@@ -78,22 +78,16 @@ func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	c.dropProfile(r)
 	c.names.remove(p.Hash)
 	t := c.tenantOf(r)
-	c.charge(t, id, -int64(c.sizeOf(id, p)))
+	def := c.definitionOf(id, p)
+	c.charge(t, id, -int64(def.Bytes))
+	c.indexLabels(id, p.Name, def.Labels, nil)
+	c.unindexTraits(r)
 	c.tenants.dropJob(t)
 	c.tenants.forget(id)
 	c.out.Batch.DeleteName(p.Tenant, p.Name)
 	for _, kind := range []job.Kind{job.KindJob, job.KindTimer, job.KindNote} {
 		c.out.Batch.DeleteJobRow(kind, id)
 	}
-}
-
-// sizeOf returns the size of the definition of a job that is being deleted. If this step has written the definition, the
-// store does not have it yet.
-func (c *Core) sizeOf(id job.ID, p *Delete) int {
-	if n, ok := c.resized[id]; ok {
-		return n
-	}
-	return p.Of.Bytes
 }
 
 // checkPresent refuses a change of a job that does not exist, or whose version is not the demanded one. A nil

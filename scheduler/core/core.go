@@ -69,11 +69,12 @@ type Core struct {
 	// asked holds the jobs with launches that this step asked for, before it decides ticks. They are not on the pad
 	// yet, so a later proposal in the same step must find them here: see recall.
 	asked map[job.ID]struct{}
-	// resized holds the sizes of the definitions that this step has written.
-	resized map[job.ID]int
+	// written holds what is known of the definitions that this step has written.
+	written map[job.ID]DefinitionSize
 	// tenants has what each tenant uses, and the live runs by which tenants share the room.
 	tenants tenants
 
+	index    listIndex
 	numbers  numbering
 	led      instant.Millis // when this leadership began
 	presence presence       // when an engine led
@@ -150,7 +151,7 @@ func New(settings Settings, now instant.Millis) *Core {
 		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
 		asked:     make(map[job.ID]struct{}),
-		resized:   make(map[job.ID]int),
+		written:   make(map[job.ID]DefinitionSize),
 		tenants:   newTenants(),
 		shared:    newWaitingLines(),
 		presence:  newPresence(now),
@@ -170,6 +171,7 @@ func New(settings Settings, now instant.Millis) *Core {
 // proposals and decisions start, and a change of a job comes before the decision of its ticks.
 func (c *Core) Step(in Input) *Output {
 	c.begin(in)
+	c.buildIndex()
 	c.concludeAll(in)
 	c.handleAll(in.Proposals)
 	c.decideDue()
@@ -194,10 +196,11 @@ func (c *Core) begin(in Input) {
 	c.unitAt, c.keptID = job.Mark{}, c.numbers.next
 	c.out.reset()
 	c.takeQuotas(in.Quotas)
+	c.index.may = in.MayIndex
 	c.tenants.endCharges()
 	c.profiles.meter.spent = 0
 	clear(c.asked)
-	clear(c.resized)
+	clear(c.written)
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
 	c.overAhead.forget(in.LSN)

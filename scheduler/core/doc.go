@@ -18,6 +18,7 @@
 //
 // # What a step does, in this order
 //
+//   - the index of lists, if a store of an earlier release has none (list_index.go);
 //   - outcomes of attempts (outcome.go): a run succeeds, is retried, waits for a report, or is dead;
 //   - proposals of callers (proposal.go lists them; put.go, change.go, manual.go, report.go and others handle them); a
 //     new job gets its id in numbering.go;

@@ -81,6 +81,7 @@ type Limits struct {
 	CommitBytes int
 	Manual      int // as Settings.ManualMax
 	CountRows   int // definitions that are counted between two steps
+	IndexRows   int // definitions that are read for the index between two steps
 }
 
 // Limit lowers bounds of the core. It must be called between two steps.
@@ -88,5 +89,6 @@ func (c *Core) Limit(l Limits) {
 	c.decisionsMax = cmp.Or(l.Decisions, c.decisionsMax)
 	c.commitMax = cmp.Or(l.CommitBytes, c.commitMax)
 	c.tenants.count.rowsMax = cmp.Or(l.CountRows, c.tenants.count.rowsMax)
+	c.index.rowsMax = cmp.Or(l.IndexRows, c.index.rowsMax)
 	c.settings.ManualMax = cmp.Or(l.Manual, c.settings.ManualMax)
 }

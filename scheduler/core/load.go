@@ -61,6 +61,8 @@ func (c *Core) takeMeta(key, value []byte) error {
 		c.numbers.next = job.ID(n)
 	case job.MetaSlotsFrom:
 		c.numbers.slotsFrom = job.ID(n)
+	case job.MetaIndexed:
+		c.index.upto = job.ID(n)
 	case metaPrunedDay:
 		c.prunedDay = uint32(n)
 	case metaUsualRate:

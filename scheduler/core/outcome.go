@@ -141,6 +141,7 @@ func (c *Core) markDead(s seat, r *hotRow, dead bool) {
 		return
 	}
 	r.flags ^= job.FlagDead
+	c.setTrait(r, job.TraitDead, dead)
 	if r.flags.Is(job.FlagCompleted) {
 		c.arm(s, r)
 	}

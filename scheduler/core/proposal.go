@@ -70,7 +70,7 @@ type Delete struct {
 	IfVersion    *uint32     // nil: any
 	Before       []byte      // the definition for the audit log
 	Live         []job.RunID // live runs of the job that the proposer found
-	// Of says which job the size is of. The loop reads it again if it is not the newest when the step begins.
+	// Of says which job the size and the labels are of. The loop reads it again if it is not the newest when the step begins.
 	Of DefinitionSize
 
 	Result DeleteResult
@@ -79,11 +79,12 @@ type Delete struct {
 // Bytes implements [Proposal].
 func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) }
 
-// DefinitionSize is the size of the encoded definition of a job, as its rows have it at a version.
+// DefinitionSize is the size of the encoded definition of a job, as its rows have it at a version, and its labels.
 type DefinitionSize struct {
 	ID      job.ID // 0: there was no such job
 	Version uint32
 	Bytes   int
+	Labels  []job.LabelHash
 }
 
 // Pause stops the ticks of a job, or with Resume lets them continue.

@@ -27,8 +27,9 @@ type Put struct {
 	Schedule     *schedule.Schedule
 	Found        Found // a tick of Schedule
 	Paused       bool
-	IfVersion    *uint32 // nil: any; 0: the name must be unused
-	Prior        *Prior  // nil: the proposer believes that the name is unused
+	Labels       []job.LabelHash // of the definition
+	IfVersion    *uint32         // nil: any; 0: the name must be unused
+	Prior        *Prior          // nil: the proposer believes that the name is unused
 	// Earlier is the put of the same name before it in the same ticket; nil: none. Its rows are not in the store yet,
 	// so this put is prepared from it instead.
 	Earlier *Put
@@ -66,6 +67,7 @@ type Prior struct {
 	Anchor    instant.Millis
 	Before    []byte // the definition for the audit log
 	Size      int    // of the encoded definition
+	Labels    []job.LabelHash
 	Ledger    Ledger
 }
 
@@ -76,11 +78,13 @@ func (p *Put) Bytes() int {
 	if p.Origin.IsValid() {
 		n += originBytes
 	}
+	n += labelRowsBytes(len(p.Labels), p.Name)
 	if p.Prior != nil {
+		n += labelRowsBytes(len(p.Prior.Labels), p.Name)
 		n += len(p.Prior.Before) + len(p.After) + p.Prior.Ledger.bytes()
 	}
 	if p.Earlier != nil {
-		n += len(p.Earlier.Definition) + len(p.Definition)
+		n += len(p.Earlier.Definition) + len(p.Definition) + labelRowsBytes(len(p.Earlier.Labels), p.Name)
 	}
 	for _, name := range p.Profile.Spec.Zones() {
 		n += metaBytes + len(name)
@@ -117,7 +121,7 @@ func (p *Put) inherit() {
 		}
 		p.Prior = &Prior{
 			ID: q.Stamp.ID, Version: q.Stamp.Version, CreatedAt: q.Stamp.CreatedAt,
-			Anchor: q.Stamp.Anchor, Before: from, Size: len(q.Definition), Ledger: q.ledgerFor(p),
+			Anchor: q.Stamp.Anchor, Before: from, Size: len(q.Definition), Labels: q.Labels, Ledger: q.ledgerFor(p),
 		}
 		p.After = to
 	}

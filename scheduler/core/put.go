@@ -65,6 +65,7 @@ func (c *Core) create(p *Put) error {
 	if err != nil {
 		return err
 	}
+	c.beginIndex(p)
 	s, r := c.rows.alloc(id)
 	c.names.add(p.Hash, s)
 	r.version, r.cursor = 1, first
@@ -79,6 +80,7 @@ func (c *Core) create(p *Put) error {
 	p.Created = true
 	c.writeJob(p, r, job.Stamp{ID: id, Version: 1, CreatedAt: c.now, UpdatedAt: c.now, Anchor: anchor})
 	c.out.Batch.PutName(p.Tenant, p.Name, id)
+	c.indexLabels(id, p.Name, nil, p.Labels)
 	c.audit(p.Actor, job.ActionCreate, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: id})
 	return nil
 }
@@ -134,6 +136,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	p.comes(first)
 	c.charge(c.tenantOf(r), r.id, p.size()-int64(p.Prior.Size))
+	c.indexLabels(r.id, p.Name, p.Prior.Labels, p.Labels)
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	for i := range p.Withdrawn {
 		if l := &p.Withdrawn[i]; !l.Run.IsManual() && l.Attempt == 1 && l.Due > c.now {

@@ -6,7 +6,7 @@ import "github.com/carillon-io/carillon/job"
 // that is too small moves a unit after the fact, and gives its rows the number of the commit before: see commits.go.
 const (
 	metaBytes      = 48
-	timerBytes     = 96 // the timer of a job
+	timerBytes     = 96 + traitBytes // the timer of a job, and the change of its state in the index
 	noticeKeyBytes = 24
 	pruneBytes     = 256
 	// attemptBytes is the size of an attempt in the row of a run, without the text of its error.

@@ -24,6 +24,8 @@ type Input struct {
 	// Quotas are those in force from this step on; nil: none. A step compares the pointer with that of the last step, and
 	// does work for each tenant only if it is another one.
 	Quotas *Quotas
+	// MayIndex is true if every node can read the rows of the index of lists.
+	MayIndex bool
 }
 
 // Output is the result of one step. Its order is a contract, on which the promise of no lost and no unrecorded launch

@@ -25,7 +25,7 @@ func (c *Core) wakeAt() instant.Millis {
 	if again := c.now.Add(awaitPause); c.shared.count > 0 && (at == 0 || again < at) {
 		at = again // further ticks of waiting jobs come due, and are not on the wheel
 	}
-	if again := c.now + countPause; c.tenants.count.isUnder && (at == 0 || again < at) {
+	if again := c.now + countPause; (c.tenants.count.isUnder || c.isToIndex()) && (at == 0 || again < at) {
 		at = again
 	}
 	if next, ok := c.wheel.Next(); ok {
