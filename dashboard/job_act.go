@@ -18,6 +18,8 @@ var notices = map[string]string{
 	"deleted":    "The job # is deleted.",
 	"retried":    "The run begins another attempt.",
 	"cancelled":  "The run is cancelled.",
+	"filled":     "Runs that were fired: #.",
+	"handed":     "The leader hands over to #.",
 	"many":       "Runs that begin another attempt: #. No other dead run matches.",
 	"more":       "Runs that begin another attempt: #. More dead runs match.",
 }
