@@ -21,6 +21,9 @@ const (
 	SlowJob    = "search/reindex-delta"     // takes longer than its interval: some ticks are skipped
 	RetriedJob = "mail/send-queue"          // now and then its first attempt fails
 	ZonedJob   = "reports/new-york-opening" // by the clock of another zone
+
+	// HolidaysCalendar is the name of the calendar to which a job refers.
+	HolidaysCalendar = "holidays"
 )
 
 // Furnish registers the jobs of a fictitious firm: several teams and callers, with targets that answer,
@@ -34,6 +37,13 @@ func (s *Stage) Furnish(ctx context.Context) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("furnish: %w", err)
 	}
+	_, _, err := bob.PutCalendar(ctx, client.CalendarRequest{
+		Name: HolidaysCalendar, Description: "Public holidays, and the afternoon of the firm's party.",
+		Exclude: []string{"* * 1 1 *", "* * 1 5 *", "* * 3 10 *", "* * 24-26 12 *", "* 12-23 18 12 *"},
+	})
+	if err != nil {
+		return fmt.Errorf("furnish: %w", err)
+	}
 	for _, j := range s.jobs() {
 		who := alice
 		if j.Labels["team"] == "billing" {
@@ -43,7 +53,7 @@ func (s *Stage) Furnish(ctx context.Context) error {
 			return fmt.Errorf("furnish %s: %w", j.Name, err)
 		}
 	}
-	_, err := bob.Pause(ctx, PausedJob, "the vendor moves to SFTP; back on Monday")
+	_, err = bob.Pause(ctx, PausedJob, "the vendor moves to SFTP; back on Monday")
 	for _, name := range []string{DeadJob, ClosedJob, DeadJob, DeadJob, ClosedJob} {
 		_, failed := alice.Trigger(ctx, client.TriggerRequest{Name: name})
 		err = errors.Join(err, failed)
@@ -94,7 +104,7 @@ func (s *Stage) jobs() []client.Job {
 		{Name: ClosedJob, Schedule: "20 3 * * *", Target: http("/closed/prices"), Retry: once, OverlapPolicy: "allow", Labels: team("platform")},
 		{Name: "billing/invoices-nightly", Schedule: "15 2 * * *", Timezone: "Europe/Berlin", Target: nats("billing.invoices"), Labels: team("billing"),
 			Description: "Writes the invoices of the day before."},
-		{Name: "billing/dunning-letters", Schedule: "0 9 * * 1-5", Timezone: "Europe/Berlin", Target: nats("billing.dunning"), Labels: team("billing")},
+		{Name: "billing/dunning-letters", Schedule: "0 9 * * 1-5", Timezone: "Europe/Berlin", Target: nats("billing.dunning"), Exclude: []string{"@calendar " + HolidaysCalendar}, Labels: team("billing")},
 		{Name: "billing/year-end-close", Schedule: "@at 2030-12-31T23:00:00Z", Target: nats("billing.close"), Labels: team("billing")},
 		{Name: PausedJob, Schedule: "*/30 * * * *", Target: nats("legacy.import"), Labels: team("platform"),
 			Description: "Fetches the price list of a vendor."},
@@ -141,6 +151,8 @@ func (s *Stage) Pages(ctx context.Context) (map[string]string, error) {
 		"new": "/new", "edit": "/job/edit?name=" + DeadJob,
 		"runs": "/runs?job=" + RetriedJob, "dead-letters": "/runs?status=dead",
 		"run-dead": "/run?id=" + dead, "run-succeeded": "/run?id=" + done, "audit": "/audit",
+		"calendars": "/calendars", "calendar": "/calendar?name=" + HolidaysCalendar + "&month=2026-11&zone=Europe%2FBerlin", "nodes": "/nodes",
+		"backfill":   "/job/backfill?name=" + DeadJob + "&from=2026-11-20T00:00:00&to=2026-11-21T00:00:00",
 		"playground": "/playground?schedule=30+2+*+*+*&timezone=America%2FNew_York&after=2027-03-12T12:00:00Z&count=6",
 	}, nil
 }

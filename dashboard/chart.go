@@ -60,14 +60,19 @@ type rectBar struct{ X, Y, Width, Height float64 }
 // Invariant: low < high.
 type scale struct{ low, high int }
 
-// scaleFor returns an axis from a tenth of a millisecond up to the largest lateness of the samples. It goes up to ten
-// milliseconds at least, so that a quiet hour does not look like a bad one.
-func scaleFor(samples []sample) scale {
-	most := 10 * time.Millisecond
+// scaleFor returns an axis from a tenth of a millisecond up to a duration. It goes up to ten milliseconds at least, so that
+// a quiet hour does not look like a bad one.
+func scaleFor(most time.Duration) scale {
+	most = max(most, 10*time.Millisecond)
+	return scale{low: -1, high: int(math.Ceil(math.Log10(toMillis(most))))}
+}
+
+// worst returns the largest p99 of samples.
+func worst(samples []sample) (most time.Duration) {
 	for i := range samples {
 		most = max(most, samples[i].p99)
 	}
-	return scale{low: -1, high: int(math.Ceil(math.Log10(toMillis(most))))}
+	return most
 }
 
 // toMillis returns a duration in milliseconds, with fractions.
@@ -97,7 +102,7 @@ func round(f float64) float64 { return math.Round(f*10) / 10 }
 // drawHour draws samples by their time, with now at the right edge. Samples without launches interrupt the lines: a
 // line across them would show a lateness that did not occur.
 func drawHour(samples []sample, now time.Time) chart {
-	s, span := scaleFor(samples), spanFor(samples, now)
+	s, span := scaleFor(worst(samples)), spanFor(samples, now)
 	c := chart{Marks: s.marks(), Empty: len(samples) == 0, Minutes: span.Minutes()}
 	width := round(0.9 * chartWidth * float64(sampleEvery) / float64(span))
 	var p50, p99 line
@@ -143,11 +148,7 @@ func (s *sample) perSecond() float64 {
 
 // about describes the chart in words. It says the two numbers for which a reader would look at the chart.
 func about(samples []sample, most float64) string {
-	var worst time.Duration
-	for i := range samples {
-		worst = max(worst, samples[i].p99)
-	}
-	return fmt.Sprintf("In this time at most %s runs per second fired, and in each ten seconds 99 %% of the runs were at most %s late.", rate(most), millis(toMillis(worst)))
+	return fmt.Sprintf("In this time at most %s runs per second fired, and in each ten seconds 99 %% of the runs were at most %s late.", rate(most), millis(toMillis(worst(samples))))
 }
 
 // line collects points into polylines. A single point becomes a short line, so that it is visible. The zero value is

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -16,6 +17,8 @@ type Options struct {
 	Insecurity string
 	// Status returns the status of this node's engine, for the charts. Nil: the pages have no charts.
 	Status func() scheduler.Status
+	// Daybook keeps how late launches were in each minute, for the chart of a day. Nil: the pages have no such chart.
+	Daybook Daybook
 	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
 	Logger   *slog.Logger // default slog.Default()
@@ -24,6 +27,9 @@ type Options struct {
 	OpenStream func(tenant string) (done func(), err error)
 	// API returns the OpenAPI document of the server, for the page about it. It is called at most once. Nil: no such page.
 	API func() ([]byte, error)
+	// HandOver asks the leader of the cluster to hand the leadership over to a node, and returns the node that takes it. Nil:
+	// there is no cluster.
+	HandOver func(ctx context.Context, to string) (string, error)
 	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and no reader signs in.
 	Rights Rights
 }
@@ -37,6 +43,8 @@ type Dashboard struct {
 	// recorder stays empty without Options.Status.
 	recorder *recorder
 	streams  *streams
+	// finder keeps what the pages have found to need attention, for moments.
+	finder finder
 	// reference is rendered at the first visit of it.
 	reference *reference
 
@@ -68,20 +76,37 @@ func New(local client.Local, opts Options) *Dashboard {
 	return d
 }
 
-// record adds a sample to the recorder at each interval sampleEvery, until Close. The first status is read at once,
+// record adds a sample to the recorder, and to the daybook, at each interval sampleEvery, until Close. The first status is read at once,
 // so that the first sample is there after one interval.
 func (d *Dashboard) record() {
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
-	d.recorder.add(time.Now(), d.opts.Status())
+	day := d.dayKeeper()
+	add := func(now time.Time) {
+		status := d.opts.Status()
+		d.recorder.add(now, status)
+		day.add(now, status)
+	}
+	add(time.Now())
 	for {
 		select {
 		case now := <-ticker.C:
-			d.recorder.add(now, d.opts.Status())
+			add(now)
 		case <-d.closed:
+			add(time.Now())
+			day.flush()
 			return
 		}
 	}
+}
+
+// dayKeeper returns what writes the daybook of the options; without one, into nothing.
+func (d *Dashboard) dayKeeper() *dayKeeper {
+	book := d.opts.Daybook
+	if book == nil {
+		book = noDaybook{}
+	}
+	return &dayKeeper{book: book, logger: d.opts.Logger}
 }
 
 // Close ends the streams and the recording. It implements [io.Closer] and always returns nil. It does not wait for

@@ -15,7 +15,7 @@ import (
 
 // functions lists the functions that templates can call. Whatever else a page shows is computed in Go.
 var functions = template.FuncMap{
-	"figure": figure, "millis": millis, "shown": shownText, "tone": tone, "pretty": pretty, "rate": rate, "stripWidth": func(s []stroke) float64 { return strokeStep * float64(len(s)) },
+	"figure": figure, "millis": millis, "shown": shownText, "tone": tone, "pretty": pretty, "rate": rate, "offset": offset, "stripWidth": func(s []stroke) float64 { return strokeStep * float64(len(s)) },
 }
 
 // instant is the texts that a page shows for a point in time.
@@ -86,6 +86,14 @@ func millis(ms float64) string {
 	default:
 		return span(time.Duration(ms) * time.Millisecond)
 	}
+}
+
+// offset returns the text of a clock's distance from another clock, in milliseconds. A negative one is behind.
+func offset(ms float64) string {
+	if ms < 0 {
+		return "−" + millis(-ms)
+	}
+	return "+" + millis(ms)
 }
 
 // rate returns the text of a number per second.

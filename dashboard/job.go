@@ -16,7 +16,7 @@ import (
 // The numbers of runs and ticks that the page of a job shows.
 const (
 	nextShown = 10
-	// With strokeStep this makes a strip of 400 units; the list of runs has all of them.
+	// The list of runs has all of them.
 	ledgerShown = 40
 )
 
@@ -31,8 +31,8 @@ type jobBody struct {
 	Notes   []string
 	NoTimes string // why no next times are shown; "" if they are
 	Runs    []client.Run
-	// Strip draws Runs, the newest at the right.
-	Strip []stroke
+	// Chart draws Runs, the newest at the right; nil without runs.
+	Chart *runChart
 	// HasMore says that there are more runs than Runs has.
 	HasMore bool
 	// Key is drawn anew for each page, so two visits fire two runs.
@@ -70,7 +70,7 @@ func (v *visit) jobPage(name string) view {
 	if err != nil {
 		p.err = err
 	}
-	body.Runs, body.HasMore, body.Strip = runs.Runs, runs.NextCursor != "", stripOf(runs.Runs)
+	body.Runs, body.HasMore, body.Chart = runs.Runs, runs.NextCursor != "", drawRuns(runs.Runs)
 	if err := body.foresee(v); err != nil && p.err == nil {
 		p.err = err
 	}

@@ -28,6 +28,8 @@ var notices = map[string]string{
 	"dismissed":      "The run is dismissed.",
 	"dismissed_many": "Runs that are dismissed: #. No other dead run matches.",
 	"dismissed_more": "Runs that are dismissed: #. More dead runs match.",
+	"filled":         "Runs that were fired: #.",
+	"handed":         "The leader hands over to #.",
 }
 
 // acted returns the address of a job's page after a successful action on it, or that page with the error. With an

@@ -17,6 +17,9 @@ import (
 // livePath is the path of the streams. Its parameter page is the address of the page.
 const livePath = "/live"
 
+// markID is the live element of every page: the node with its role and the number of concerns.
+const markID = "mark"
+
 // The bounds of the streams.
 const (
 	streamsMax      = 64               // open at a time, which the tenants share; a page without a stream works but does not update itself
@@ -175,7 +178,7 @@ func (s *stream) changes() ([]fragment, error) {
 	}
 	frame := v.frame(&p)
 	var list []fragment
-	for _, id := range p.live {
+	for _, id := range append([]string{markID}, p.live...) {
 		var b bytes.Buffer
 		if err := templates[p.page].ExecuteTemplate(&b, id, frame); err != nil {
 			return nil, err

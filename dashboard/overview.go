@@ -16,6 +16,8 @@ type overview struct {
 	Waits  []waitRow
 	Levels []level
 	Hour   *chart
+	// Day is nil until a minute is in the daybook.
+	Day *dayChart
 	// Skips is empty if nothing was skipped since the start.
 	Skips []skip
 }
@@ -30,7 +32,7 @@ type skip struct {
 // API, as for any caller, and the charts from the engine of this node. The figures of a page on a standby are those
 // of that standby: it follows the leader and launches nothing.
 func (v *visit) overview() view {
-	p := view{page: "overview", title: "Overview", active: "/", live: []string{"figures", "lateness", "hour", "engine", "nodes"}}
+	p := view{page: "overview", title: "Overview", active: "/", live: []string{"attention", "figures", "lateness", "hour", "day", "engine", "nodes"}}
 	body := &overview{}
 	p.body = body
 	status, err := v.client.Status(v.req.Context())
@@ -51,6 +53,9 @@ func (o *overview) fill(v *visit, status scheduler.Status) {
 	o.Rate = r.rate(v.now, status.Fired)
 	hour := drawHour(r.samples(), v.now)
 	o.Levels, o.Hour = levels(&status.Lateness), &hour
+	if book := v.dashboard.opts.Daybook; book != nil {
+		o.Day = drawDay(book.Since(dayStart(v.now), v.now), v.now)
+	}
 }
 
 // waitRow says how long attempts waited for one cause.

@@ -2,7 +2,8 @@ package dashboard
 
 import "errors"
 
-// need is the verb for which a reader needs rights in the tenant of a visit. The zero value is no verb, and admits no reader.
+// need is the verb for which a reader needs rights in the tenant of a visit: one of the API, or another that the file of
+// rights knows. The zero value is no verb, and admits no reader.
 type need string
 
 // everyone is the need of what every reader may see, known or not.
@@ -17,18 +18,22 @@ type page struct {
 
 // pages has the pages by path. A path is also the key of the navigation, and the address that a stream names.
 var pages = map[string]page{
-	"/":           {needs: "status", show: (*visit).overview, isLive: true},
-	"/jobs":       {needs: "jobs.list", show: (*visit).jobs, isLive: true},
-	"/job":        {needs: "jobs.get", show: (*visit).job, isLive: true},
-	"/job/edit":   {needs: "jobs.put", show: (*visit).edit},
-	"/new":        {needs: "jobs.put", show: (*visit).register},
-	"/runs":       {needs: "runs.list", show: (*visit).runs, isLive: true},
-	"/dead":       {needs: "runs.list", show: (*visit).dead},
-	"/run":        {needs: "runs.get", show: (*visit).run, isLive: true},
-	"/audit":      {needs: "audit.list", show: (*visit).audit},
-	"/playground": {needs: "schedules.next", show: (*visit).playground},
-	referencePath: {needs: everyone, show: (*visit).reference},
-	signInPath:    {needs: everyone, show: (*visit).signIn},
+	"/":             {needs: "status", show: (*visit).overview, isLive: true},
+	"/jobs":         {needs: "jobs.list", show: (*visit).jobs, isLive: true},
+	"/job":          {needs: "jobs.get", show: (*visit).job, isLive: true},
+	"/job/edit":     {needs: "jobs.put", show: (*visit).edit},
+	"/new":          {needs: "jobs.put", show: (*visit).register},
+	"/runs":         {needs: "runs.list", show: (*visit).runs, isLive: true},
+	"/dead":         {needs: "runs.list", show: (*visit).dead},
+	"/run":          {needs: "runs.get", show: (*visit).run, isLive: true},
+	"/audit":        {needs: "audit.list", show: (*visit).audit},
+	"/playground":   {needs: "schedules.next", show: (*visit).playground},
+	referencePath:   {needs: everyone, show: (*visit).reference},
+	signInPath:      {needs: everyone, show: (*visit).signIn},
+	"/job/backfill": {needs: "jobs.backfill", show: (*visit).backfill},
+	"/calendars":    {needs: "calendars.list", show: (*visit).calendars},
+	"/calendar":     {needs: "calendars.get", show: (*visit).calendar},
+	"/nodes":        {needs: "status", show: (*visit).nodes, isLive: true},
 }
 
 // action is what a form does. do returns the address to which the browser is redirected, or, after an error, the page that
@@ -51,14 +56,16 @@ var actions = map[string]action{
 	"/jobs/trigger": {"jobs.trigger", (*visit).triggerChosen},
 	"/jobs/delete":  {"jobs.delete", (*visit).removeChosen},
 
-	"/new":          {"jobs.put", (*visit).create},
-	"/run/retry":    {"runs.retry", (*visit).retryRun},
-	"/run/cancel":   {"runs.cancel", (*visit).cancelRun},
-	"/runs/retry":   {"runs.retry_many", (*visit).retryRuns},
-	"/run/dismiss":  {"runs.dismiss", (*visit).dismissRun},
-	"/runs/dismiss": {"runs.dismiss_many", (*visit).dismissRuns},
-	"/dead/retry":   {"runs.retry_many", (*visit).retryGroup},
-	"/dead/dismiss": {"runs.dismiss_many", (*visit).dismissGroup},
+	"/new":            {"jobs.put", (*visit).create},
+	"/run/retry":      {"runs.retry", (*visit).retryRun},
+	"/run/cancel":     {"runs.cancel", (*visit).cancelRun},
+	"/runs/retry":     {"runs.retry_many", (*visit).retryRuns},
+	"/run/dismiss":    {"runs.dismiss", (*visit).dismissRun},
+	"/runs/dismiss":   {"runs.dismiss_many", (*visit).dismissRuns},
+	"/dead/retry":     {"runs.retry_many", (*visit).retryGroup},
+	"/dead/dismiss":   {"runs.dismiss_many", (*visit).dismissGroup},
+	"/job/backfill":   {"jobs.backfill", (*visit).fillBack},
+	"/nodes/handover": {"handover", (*visit).handOver},
 }
 
 // permits returns why a reader may not have what has a need: the tenant is none, or they lack the right; nil if they may.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func TestRightsOfPages(t *testing.T) {
 	g := newGuard(t, roles)
 	for route, verb := range dashboard.Needs() {
 		method, path, _ := strings.Cut(route, " ")
-		if verb != "everyone" && api.VerbNamed(verb) == nil {
+		if verb != "everyone" && api.VerbNamed(verb) == nil && !slices.Contains(access.Verbs(), verb) {
 			t.Fatalf("%s needs %q, which is no verb", route, verb)
 		}
 		for _, role := range append(roles, "", "metrics") {
@@ -79,7 +80,7 @@ func TestRightsOfPages(t *testing.T) {
 				if isRefused != (want != 0) || want != 0 && got.status != want {
 					t.Errorf("%s by %q with %s: %d %s; want %d", route, role, what, got.status, alertOf(got.body), want)
 				}
-				if want == 403 && role != "metrics" && !strings.Contains(alertOf(got.body), verb+" in the tenant billing") {
+				if want == 403 && role != "metrics" && api.VerbNamed(verb) != nil && !strings.Contains(alertOf(got.body), verb+" in the tenant billing") {
 					t.Errorf("%s by %q with %s is refused with %s", route, role, what, alertOf(got.body))
 				}
 			}

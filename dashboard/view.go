@@ -42,6 +42,8 @@ type frame struct {
 	Reader reader
 	Now    time.Time
 	Body   any
+	// Concerns is what needs attention, the worst first.
+	Concerns []concern
 
 	Style, Script, Bell string
 
@@ -116,6 +118,7 @@ func (v *visit) frame(p *view) *frame {
 	// Who signs in, or reads about the API, may not know more of the node than that it is there.
 	if v.client != nil && v.path != signInPath && v.reader.isKnown() {
 		f.Status, _ = v.client.Status(v.req.Context()) // after an error the status line is empty
+		f.Concerns = v.concerns(&f.Status)
 	}
 	if len(p.live) > 0 && v.req.Method == http.MethodGet && v.reader.hasRole(v.tenant) {
 		f.Live = livePath + "?" + pageParam(v)

@@ -22,6 +22,7 @@
 //	MEMBERS   of a shard in a cluster: the nodes that had its log when it was known last, and its lease then
 //	JOINING   of a shard whose data is being replaced by a copy from another node
 //	incoming/ the copy that it receives
+//	DAYBOOK   how late launches were in each minute of the last 24 hours; package daybook
 //	outgoing/ copies of the store that are being sent; see exports.go
 //	diverged-<epoch>-<lsn>-<time>.frames               commits that were cut off the log
 //	{wal,store}.{replaced,behind}-<UTC>/               data that a copy has replaced
@@ -83,6 +84,8 @@ const (
 	JoiningName = "JOINING"
 	// MembersName is the file with the other members of the cluster.
 	MembersName = "MEMBERS"
+	// DaybookName is the file with how late launches were in the last 24 hours. Nothing depends on it.
+	DaybookName = "DAYBOOK"
 )
 
 // ShardDir returns the path of a shard in the data directory dir; with an empty dir, its path relative to any.

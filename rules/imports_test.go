@@ -34,9 +34,11 @@ var house = map[string][]string{
 	"fair":      {},
 	"heap":      {},
 	"histogram": {},
-	"crontab":   {},
-	"terminal":  {"golang.org/x/sys"},
-	"transfer":  {},
+	// How late launches were in each minute of a day, in a file.
+	"daybook":  {},
+	"crontab":  {},
+	"terminal": {"golang.org/x/sys"},
+	"transfer": {},
 	// Files that an operator names, read without waiting; and what a connection to NATS takes from them.
 	"smallfile": {},
 	// Addresses of servers, as users write them.
@@ -94,7 +96,7 @@ var house = map[string][]string{
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	// Groups of runs by their cause, for the command line and the pages.
 	"rungroup":  {module + "/client"},
-	"dashboard": {module + "/client", module + "/histogram", module + "/rungroup", module + "/job", module + "/scheduler"},
+	"dashboard": {module + "/client", module + "/daybook", module + "/histogram", module + "/rungroup", module + "/job", module + "/scheduler"},
 	// The one package with a NATS server in it.
 	"bus": over(words, module+"/certs", module+"/dispatch", module+"/fair", module+"/inbox", module+"/natsfile", module+"/replication", module+"/serverurl", "golang.org/x/time/rate", "github.com/nats-io/nats.go",
 		"github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
@@ -102,7 +104,7 @@ var house = map[string][]string{
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
-	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
+	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/daybook", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),

@@ -62,7 +62,7 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopServers != nil {
 		s.stopServers()
 	}
-	errs = append(errs, <-closed)
+	errs = append(errs, <-closed, s.closeDaybook())
 	if s.dispatcher != nil {
 		errs = append(errs, s.dispatcher.Close(ctx))
 	}

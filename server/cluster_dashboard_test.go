@@ -19,15 +19,9 @@ func TestClusterDashboard(t *testing.T) {
 	p.level(a, b)
 	pause := func(s *Server) testkit.Reply {
 		t.Helper()
-		form := strings.NewReader(url.Values{"name": {"x"}}.Encode())
-		req, err := http.NewRequestWithContext(t.Context(), "POST", s.Ready().HTTP+"/job/pause", form)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		return testkit.Do(t, http.DefaultClient, req)
+		return sendForm(t, s, "/job/pause", url.Values{"name": {"x"}})
 	}
-	for _, path := range []string{"/", "/jobs", "/job?name=x", "/audit"} {
+	for _, path := range []string{"/", "/jobs", "/job?name=x", "/audit", "/calendars", "/nodes", "/runs", "/runs?job=x", "/playground?schedule=%40daily", "/job/backfill?name=x"} {
 		page := testkit.Get(t, b.Ready().HTTP+path)
 		if page.Status != 200 || !strings.Contains(page.Body, "This node stands by") || !strings.Contains(page.Body, "<bdi>a</bdi>") {
 			t.Errorf("%s of the standby: %d %s", path, page.Status, page.Body)
@@ -45,4 +39,37 @@ func TestClusterDashboard(t *testing.T) {
 	if err := a.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestClusterNodesPage: the page of the nodes shows each of them on each node, and hands the leadership over, also from the
+// page of a standby. A node that cannot lead is refused in words.
+func TestClusterNodesPage(t *testing.T) {
+	t.Parallel()
+	p := newTroupe(t)
+	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
+	p.level(a, b)
+	for _, s := range []*Server{a, b} {
+		page := testkit.Get(t, s.Ready().HTTP+"/nodes").Body
+		if !strings.Contains(page, `data-node="a"`) || !strings.Contains(page, `data-node="b"`) || strings.Count(page, `data-confirm="handover"`) != 1 {
+			t.Errorf("the nodes: %s", page)
+		}
+	}
+	if reply := sendForm(t, b, "/nodes/handover", url.Values{"to": {"nowhere"}}); reply.Status != 503 || !strings.Contains(reply.Body, `role="alert"`) || !strings.Contains(reply.Body, "nowhere") {
+		t.Errorf("a hand-over to a node that is not there: %d %s", reply.Status, reply.Body)
+	}
+	if reply := sendForm(t, b, "/nodes/handover", url.Values{"to": {"b"}}); reply.Status != 200 || !strings.Contains(reply.Body, "The leader hands over to b.") {
+		t.Errorf("a hand-over: %d %s", reply.Status, reply.Body)
+	}
+	testkit.Until(t, "b leads", func() bool { return p.info(b).Role == "leader" })
+}
+
+// sendForm sends a form to a page of a server, and follows to the page that it leads to.
+func sendForm(t *testing.T, s *Server, path string, fields url.Values) testkit.Reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.Ready().HTTP+path, strings.NewReader(fields.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return testkit.Do(t, http.DefaultClient, req)
 }

@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
 
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/daybook"
 )
 
 // ErrInUse is returned by [Start] for a data directory that another server has open.
@@ -31,6 +35,29 @@ func (s *Server) openData(context.Context) (err error) {
 	if s.data, err = s.dir.OpenShard(shardNumber, s.shardOptions()); err == nil {
 		id := s.dir.Identity()
 		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()
+	}
+	return err
+}
+
+// openDaybook opens the file with how late launches were. It never fails: nothing depends on the file, so a server whose
+// file cannot be used runs without it.
+func (s *Server) openDaybook(context.Context) error {
+	book, err := daybook.Open(filepath.Join(s.data.Dir(), datadir.DaybookName))
+	if err != nil {
+		s.opts.Logger.Warn("the lateness of the last 24 hours is not kept", slog.Any("error", err))
+		return nil
+	}
+	s.daybook = book
+	return nil
+}
+
+// closeDaybook closes the file, once the dashboard has written what it still had.
+func (s *Server) closeDaybook() (err error) {
+	if s.dashboard != nil {
+		err = s.dashboard.Close()
+	}
+	if s.daybook != nil {
+		err = errors.Join(err, s.daybook.Close())
 	}
 	return err
 }

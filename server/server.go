@@ -16,7 +16,9 @@ import (
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/daybook"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
@@ -56,8 +58,10 @@ type Server struct {
 	backups    *backups
 	around     *bus.Surroundings
 	web        *web.Front
-	profile    *http.Server    // nil: none is wanted
-	tracer     *tracing.Tracer // nil: none is wanted
+	dashboard  *dashboard.Dashboard // nil until the web is open
+	daybook    *daybook.Book        // nil: it could not be opened
+	profile    *http.Server         // nil: none is wanted
+	tracer     *tracing.Tracer      // nil: none is wanted
 	listener   net.Listener
 	inboxes    *inbox.Rule                         // reply subjects to which this server answers
 	process    string                              // identifier of this process that no other server has

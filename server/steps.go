@@ -26,6 +26,7 @@ var startList = []step{
 	{(*Server).openProfile, Options.any},
 	{(*Server).refuseMember, Options.alone},
 	{(*Server).openData, Options.any},
+	{(*Server).openDaybook, Options.hasEngine},
 	{(*Server).openTraces, Options.hasEngine},
 	{(*Server).openBus, Options.any},
 	{(*Server).keepProven, Options.clusterEmbedded},

@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/metrics"
 	"github.com/carillon-io/carillon/web"
@@ -51,8 +53,35 @@ func (s *Server) pages() func(*web.Desk) http.Handler {
 		if s.access != nil {
 			o.Rights = desk
 		}
-		return dashboard.New(desk, o)
+		if s.opts.clustered() {
+			o.HandOver = s.askForHandover
+		}
+		if s.daybook != nil {
+			o.Daybook = s.daybook
+		}
+		s.dashboard = dashboard.New(desk, o)
+		return s.dashboard
 	}
+}
+
+// askForHandover asks the leader, which may be another node, to hand over. The dashboard has checked the rights of its
+// reader.
+func (s *Server) askForHandover(ctx context.Context, to string) (string, error) {
+	c, err := client.New(s.bus.API(), client.Options{Prefix: s.opts.Prefix})
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	s.opts.Logger.Info("a hand-over was asked for on a page", slog.String("to", to))
+	reply, err := c.Handover(ctx, shardNumber, to)
+	if err == nil {
+		return reply.To, nil
+	}
+	// The leader refuses in words, and without a status of HTTP.
+	e := &client.Error{Code: client.CodeUnavailable, Message: err.Error()}
+	_ = errors.As(err, &e)
+	e.Status = http.StatusServiceUnavailable
+	return "", e
 }
 
 // openStream counts a stream of a page against the quota of a tenant.

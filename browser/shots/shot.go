@@ -19,11 +19,11 @@ func shots() (all []shot) {
 	}
 	phone := browser.View{Width: 390, Height: 844, Phone: true}
 	for _, page := range []string{
-		"overview", "jobs", "job", "job-paused", "new", "edit", "runs", "dead-letters", "run-dead", "audit", "playground",
+		"overview", "jobs", "job", "job-paused", "new", "edit", "runs", "dead-letters", "run-dead", "audit", "playground", "calendar", "backfill",
 	} {
 		all = append(all, shot{page, "light", browser.Desk}, shot{page, "dark", dark(browser.Desk)})
 	}
-	for _, page := range []string{"overview", "job"} {
+	for _, page := range []string{"overview", "job", "calendar"} {
 		all = append(all, shot{page, "phone-light", phone}, shot{page, "phone-dark", dark(phone)})
 	}
 	return all
