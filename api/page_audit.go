@@ -69,7 +69,7 @@ func (p *auditPage) shrink() bool {
 func auditEntryOf(e *job.AuditEntry, sees sight) (auditEntry, error) {
 	entry := auditEntry{
 		ID: auditID(e.ID), At: timeOf(e.At), By: e.Actor.By, Claimed: e.Actor.Claimed, From: e.Actor.From,
-		Action: e.Action.String(), Name: e.Name, Detail: e.Detail,
+		Action: e.Action.String(), Name: e.Name, Detail: sees.detail(e.Detail),
 		place: scheduler.AuditPlace{Day: job.Day(e.At), ID: e.ID},
 	}
 	if e.Job != 0 {

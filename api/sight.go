@@ -64,8 +64,9 @@ func masked(v *scheduler.JobView) shown { return sightMasked.of(v) }
 func (s sight) of(v *scheduler.JobView) shown {
 	switch {
 	case s == sightBrief:
-		def := v.Def.MaskedForViewers()
-		return shown{JobView: v, def: &def, masked: true, noPayload: true}
+		def, view := v.Def.MaskedForViewers(), *v
+		view.StatusReason = job.ReasonForViewers(v.StatusReason)
+		return shown{JobView: &view, def: &def, masked: true, noPayload: true}
 	case s == sightClear || !v.Def.HasCredentials():
 		return shown{JobView: v, def: &v.Def}
 	}
@@ -79,6 +80,14 @@ func (s sight) definition(d job.Definition) job.Definition {
 		return d.MaskedForViewers()
 	}
 	return d
+}
+
+// detail returns the detail of an entry of the audit log as it is seen.
+func (s sight) detail(text string) string {
+	if s == sightBrief {
+		return job.ReasonForViewers(text)
+	}
+	return text
 }
 
 // maskRun leaves in the errors of a run only what Carillon itself says, for those who may only view: a target or a worker

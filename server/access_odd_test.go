@@ -71,7 +71,7 @@ func startEcho(t *testing.T) *httptest.Server {
 // repeats what it got.
 func TestRightsTellNothing(t *testing.T) {
 	g := startGuarded(t)
-	job := `{"schedule":"@yearly","target":{"kind":"http","url":"` + startEcho(t).URL + `/planted-path?q=planted-query"},"headers":{"X-Plain":"planted-plain","X-Auth-Token":"hidden-token"},"payload":{"p":"planted-payload"},"retry":{"max_attempts":1}}`
+	job := `{"schedule":"@yearly","target":{"kind":"http","url":"` + startEcho(t).URL + `/planted-path?q=planted-query"},"headers":{"X-Plain":"planted-plain","X-Auth-Token":"hidden-token"},"payload":{"p":"planted-payload"},"retry":{"max_attempts":1},"pause_on_failure":1}`
 	if r := g.ask("operator", "PUT", "/api/v1/jobs/secret", job); r.Status != http.StatusCreated {
 		t.Fatalf("put: %d %s", r.Status, r.Body)
 	}
@@ -87,6 +87,13 @@ func TestRightsTellNothing(t *testing.T) {
 	testkit.Until(t, "the run is dead", func() bool {
 		return strings.Contains(g.ask("viewer", "GET", "/api/v1/jobs/secret/runs", "").Body, `"dead"`)
 	})
+	const paused = `"status_reason":"1 runs in a row failed; the last: HTTP 500: `
+	testkit.Until(t, "the job is paused", func() bool {
+		return strings.Contains(g.ask("viewer", "GET", "/api/v1/jobs/secret", "").Body, paused+`********"`)
+	})
+	if body := g.ask("operator", "GET", "/api/v1/jobs/secret", "").Body; !strings.Contains(body, paused) || strings.Contains(body, paused+`********"`) {
+		t.Errorf("an operator sees as the reason of the pause %s", body)
+	}
 	for _, path := range []string{
 		"/api/v1/jobs/secret", "/api/v1/jobs", "/api/v1/audit", "/api/v1/jobs/secret/runs?attempts=true", "/api/v1/runs?status=dead&attempts=true",
 		"/job?tenant=billing&name=secret", "/jobs?tenant=billing", "/audit?tenant=billing", "/runs?tenant=billing",
@@ -114,7 +121,7 @@ func TestRightsTellNothing(t *testing.T) {
 		t.Errorf("an admin sees %s", body)
 	}
 	var log client.AuditPage
-	if err := json.Unmarshal([]byte(g.ask("viewer", "GET", "/api/v1/audit", "").Body), &log); err != nil || len(log.Entries) != 2 || log.Entries[1].By != "token:operator" {
+	if err := json.Unmarshal([]byte(g.ask("viewer", "GET", "/api/v1/audit", "").Body), &log); err != nil || len(log.Entries) != 3 || log.Entries[2].By != "token:operator" || strings.Contains(fmt.Sprint(log), "planted") {
 		t.Errorf("the audit log is %+v, %v", log, err)
 	}
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +24,22 @@ func TestProfile(t *testing.T) {
 	}
 	if page := testkit.Get(t, "http://"+addr+"/debug/pprof/goroutine?debug=1"); !strings.Contains(page.Body, "goroutine profile") {
 		t.Errorf("%d %.100s", page.Status, page.Body)
+	}
+	_, port, _ := net.SplitHostPort(addr)
+	for host, want := range map[string]int{"localhost:" + port: 200, addr: 200, "evil.example": 421, "evil.example:" + port: 421, "localhost.evil.example": 421} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/debug/pprof/cmdline", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		reply, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		if reply.StatusCode != want {
+			t.Errorf("a request for %s gets %d; want %d", host, reply.StatusCode, want)
+		}
 	}
 	if err := s.Close(context.Background()); err != nil {
 		t.Error(err)

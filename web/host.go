@@ -21,7 +21,11 @@ var HostsLocal = []string{"localhost"}
 // resolve to this server, and would then have the same origin. It cannot do so with an IP address. The attack is DNS
 // rebinding; the check of origins alone does not stop it, because the browser takes both names for one site. Names
 // are compared without port and without the final dot. What has another port than a number is no name of a server.
-func (w *gateway) knowsHost(host string) bool {
+func (w *gateway) knowsHost(host string) bool { return KnowsHost(w.opts.Hosts, host) }
+
+// KnowsHost reports whether the host of a request, with or without a port, is one of some names, or an address. The names
+// are in lower case.
+func KnowsHost(names []string, host string) bool {
 	if name, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil && port != "" {
 			return false
@@ -32,7 +36,7 @@ func (w *gateway) knowsHost(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
-	return slices.Contains(w.opts.Hosts, host)
+	return slices.Contains(names, host)
 }
 
 // refuseHost answers a request for an unknown name.

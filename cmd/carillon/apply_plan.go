@@ -54,8 +54,9 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 }
 
 // jobsOfSet returns the jobs of a set by name, with their credentials in clear: a comparison with the file needs them.
-// A server of the first release refuses that request, but masks nothing, so it is asked again without; inClear is
-// false then. The answer of the older server to the unknown field is how the two are distinguished.
+// inClear is false if the server was asked again without. One of the first release refuses the unknown field, and masks
+// nothing. A caller who may not read credentials gets masks: a job whose file has a literal credential is then always an
+// update, because whether the credential changes is not known.
 func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]client.JobInfo, inClear bool, err error) {
 	for _, inClear = range []bool{true, false} {
 		have, err = make(map[string]client.JobInfo), nil
@@ -66,7 +67,7 @@ func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]clie
 			}
 			have[j.Name] = j
 		}
-		if !errors.Is(err, client.CodeUnknownField) {
+		if !errors.Is(err, client.CodeUnknownField) && !client.IsForbidden(err) {
 			break
 		}
 	}

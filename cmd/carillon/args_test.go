@@ -18,7 +18,7 @@ var notSecret = strings.Fields(`
 	cluster-name node cluster-listen cluster-password-file durability profile-listen webhook-ca secrets-dir tzdata events-stream log-format log-level
 	color context tenant by output set file timezone schedule exclude overlap missed label description payload header
 	secret-header secret-url sign client-cert method reason idempotency-key to job status error result
-	name-prefix crontab give-up completion action hosts nodes client out allow state host user
+	contains last-run name-prefix crontab give-up completion action hosts nodes client out allow state host user
 `)
 
 // TestNoSecretOnTheCommandLine: each flag that takes a text refuses a URL with a password there, with status 2 and what to

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 
@@ -22,6 +23,8 @@ type console struct {
 	// screen says whether out is a terminal, how wide it is and whether it has colours. Before the command line is
 	// parsed it is the zero value: no terminal.
 	screen terminal.Screen // of out
+
+	hangups <-chan os.Signal // of a server; see holdHangups
 
 	// decides whether the next one needs a separator
 	documents int                // YAML documents that were printed

@@ -67,6 +67,9 @@ JSON
 	"docs/operations.md": {
 		setup: docDead + `
 carillon job put live --schedule @yearly --target nats:live --completion reported --attempt-timeout 10m
+carillon job put dismissed --schedule @yearly --target request:not.there --max-attempts 1
+DISMISSED=$(carillon job trigger dismissed -o json | jq -r .run.run_id)
+eventually 'carillon run list --dead | grep -q $DISMISSED'
 LIVE=$(carillon job trigger live -o json | jq -r .run.run_id)
 CANCELLED=$(carillon job trigger live -o json | jq -r .run.run_id)
 eventually 'carillon run get $LIVE -o json | jq -e ".run.fence > 0"'
@@ -76,7 +79,7 @@ printf 'name: a\nschedule: "@daily"\ntarget: {kind: nats, subject: a}\n' >jobs.y
 `,
 		replace: []string{
 			"carillon serve --data /var/lib/carillon --log", "carillon serve --data carillon-data --log", // which has the jobs of the setup
-			"run get RUN", "run get $RUN", "run retry RUN", "run retry $RUN", "run cancel RUN", "run cancel $CANCELLED",
+			"run get RUN", "run get $RUN", "run retry RUN", "run retry $RUN", "run cancel RUN", "run cancel $CANCELLED", "run dismiss RUN", "run dismiss $DISMISSED",
 			"RUN --fence 4711", "$LIVE --fence $FENCE", "RUN succeeded --fence 4711", "$LIVE succeeded --fence $FENCE",
 			"carillon-2026-12-01.backup --data /var/lib/carillon", "carillon-$(date +%F).backup --data /var/lib/restored",
 		},

@@ -78,7 +78,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // run is main with the arguments and streams as parameters. It returns the exit status. It does not end the process,
 // so that tests can call it.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
-	con := &console{in: in, out: out, err: errs}
+	con := &console{in: in, out: out, err: errs, hangups: holdHangups(args)} // before anything that takes time
 	grammar := &cli{}
 	parser, err := newParser(grammar, con)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -159,9 +160,9 @@ func (c *serveCmd) Run(con *console) error {
 	// A server that its starter cannot find is of no use, so it ends in good order.
 	if err := con.printReady(ready); err != nil {
 		cancel()
-		return errors.Join(err, c.serve(ctx, logger, s))
+		return errors.Join(err, c.serve(ctx, logger, s, con.hangups))
 	}
-	return c.serve(ctx, logger, s)
+	return c.serve(ctx, logger, s, con.hangups)
 }
 
 // startError returns the error of a failed start; nil if a signal ended the start. A start that a signal interrupts is
@@ -178,8 +179,8 @@ func (c *serveCmd) startError(ctx context.Context, err error) error {
 
 // serve waits until the server fails or ctx ends, and closes the server. Both ends lead through Close: after a failure
 // as well, what can still be recorded is.
-func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Server) error {
-	reloadOnHangup(ctx, logger, s.Reload)
+func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Server, hangups <-chan os.Signal) error {
+	reloadOnHangup(ctx, logger, hangups, s.Reload)
 	failed := make(chan error, 1)
 	go func() { failed <- s.Wait() }()
 	var err error

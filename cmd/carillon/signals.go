@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -33,16 +34,26 @@ func obeySignals(logger *slog.Logger, stop context.CancelFunc) {
 	}()
 }
 
+// holdHangups makes SIGHUP a request to read files again from here on, where it would end the process: a server that waits
+// for its peers must survive a reload of its unit. One request is kept until reloadOnHangup. A command that is no server is
+// ended by SIGHUP, as when its terminal closes, and has no channel.
+func holdHangups(args []string) <-chan os.Signal {
+	if !slices.Contains(args, "serve") {
+		return nil
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	return hangups
+}
+
 // reloadOnHangup calls reload at each SIGHUP, until ctx ends.
-func reloadOnHangup(ctx context.Context, logger *slog.Logger, reload func()) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
+func reloadOnHangup(ctx context.Context, logger *slog.Logger, hangups <-chan os.Signal, reload func()) {
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-signals:
+			case <-hangups:
 				logger.Info("reading the files of the configuration again", slog.String("signal", syscall.SIGHUP.String()))
 				reload()
 			}

@@ -1,10 +1,6 @@
 package core
 
-import (
-	"fmt"
-
-	"github.com/carillon-io/carillon/job"
-)
+import "github.com/carillon-io/carillon/job"
 
 // A job with pause_on_failure is paused when that many of its runs in a row end dead. Its streak is a row in the
 // store and an entry here, and both exist only while the streak lasts. A job without the policy has neither.
@@ -21,7 +17,7 @@ func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
 	c.out.Batch.PutStreak(id, n)
 	if n >= p.PauseOnFailure {
 		c.out.Pauses = append(c.out.Pauses, AutoPause{
-			ID: id, Reason: fitReason(fmt.Sprintf("%d runs in a row failed; the last: %s", n, run.Error)),
+			ID: id, Reason: fitReason(job.PauseByFailures(n, run.Error)),
 		})
 	}
 }
