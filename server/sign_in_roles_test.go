@@ -78,7 +78,7 @@ func TestPagesOffer(t *testing.T) {
 	for _, c := range []struct{ role, page, offers string }{
 		{"viewer", "/", ""}, {"viewer", "/jobs?tenant=billing", ""}, {"viewer", "/job?tenant=billing&name=a", ""}, {"viewer", "/runs?tenant=billing", ""},
 		{"viewer", "/run?tenant=billing&id=" + id, ""}, {"viewer", "/audit?tenant=billing", ""}, {"viewer", "/playground?tenant=billing&schedule=@daily", ""},
-		{"operator", "/jobs?tenant=billing", "new"}, {"operator", "/job?tenant=billing&name=a", "new trigger pause edit"}, {"operator", "/runs?tenant=billing", "new retry dismiss"}, {"viewer", "/dead?tenant=billing", ""}, {"operator", "/dead?tenant=billing", "new retry dismiss"},
+		{"operator", "/jobs?tenant=billing", "new trigger pause"}, {"admin", "/jobs?tenant=billing", "new trigger pause delete"}, {"operator", "/job?tenant=billing&name=a", "new trigger pause edit"}, {"operator", "/runs?tenant=billing", "new retry dismiss"}, {"viewer", "/dead?tenant=billing", ""}, {"operator", "/dead?tenant=billing", "new retry dismiss"},
 		{"operator", "/run?tenant=billing&id=" + id, "new retry dismiss"}, {"operator", "/playground?tenant=billing&schedule=@daily", "new"},
 		{"admin", "/job?tenant=billing&name=a", "new trigger pause edit delete"},
 		{"root", "/job?tenant=billing&name=a", "new trigger pause edit delete"},
