@@ -182,6 +182,23 @@ func (ix *index) spec(name string) *Spec {
 // two are possible. Both must be ops of the history that the index was made from.
 func (ix *index) surelyBefore(a, b *Op) bool { return ix.settledAt[a.ID-1] <= b.Invoked }
 
+// rebornAfter reports whether a job may have been deleted at or after an instant and created again by a put that
+// followed. The server then lists no run of before. The order of the requests says nothing about it: a put and a delete
+// without an answer may take effect in either order, or long after their client gave up.
+func (ix *index) rebornAfter(name string, at Instant) bool {
+	for _, gone := range ix.ops[name] {
+		if gone.Kind != opDelete || gone.Outcome == refused || ix.settledAt[gone.ID-1] < at {
+			continue
+		}
+		if slices.ContainsFunc(ix.ops[name], func(put *Op) bool {
+			return put.Kind == opPut && put.Outcome != refused && !ix.surelyBefore(put, gone)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // byRun groups deliveries of a job by run id, in the order of their first arrival.
 func byRun(ds []*Delivery) [][]*Delivery {
 	place := make(map[string]int)

@@ -100,7 +100,7 @@ func checkManualRuns(ix *index, f *Finding) {
 				keyless++
 			}
 			asked[op.Key] = op.Key != ""
-			if _, ok := listed[op.RunID]; op.Outcome == acked && !ok {
+			if _, ok := listed[op.RunID]; op.Outcome == acked && !ok && !ix.rebornAfter(name, op.Invoked) {
 				f.fail(name, "trigger %d was acknowledged as run %s, which is lost", op.ID, op.RunID)
 			}
 		}

@@ -155,7 +155,8 @@ func (g *grid) check(active bool) {
 		// A skipped range stands for all ticks up to its end, so the next one is a step after that.
 		last = end
 	}
-	if first := g.firstAck(); active && max(last, first) < g.ix.Final.Horizon-g.step {
+	reborn := len(runs) == 0 && g.ix.rebornAfter(g.name, 0) // perhaps at the end, so that no tick is due yet
+	if first := g.firstAck(); active && !reborn && max(last, first) < g.ix.Final.Horizon-g.step {
 		g.f.fail(g.name, "has no tick after %s, although active until %s", last, g.ix.Final.Horizon)
 	}
 }
@@ -184,10 +185,11 @@ func (g *grid) checkFirst(first Instant) {
 	}
 }
 
-// firstAck returns when the first put of the job was acknowledged; 0 if none was.
+// firstAck returns when the first put of the job was acknowledged; 0 if none was, and if the job may have been deleted
+// and created again since.
 func (g *grid) firstAck() Instant {
 	for _, op := range g.ix.ops[g.name] {
-		if op.Kind == opPut && op.Outcome == acked {
+		if op.Kind == opPut && op.Outcome == acked && !g.ix.rebornAfter(g.name, op.Returned) {
 			return op.Returned
 		}
 	}
@@ -241,6 +243,8 @@ func checkReceipts(ix *index, f *Finding) {
 			switch {
 			case !ok && d.Arrived >= ix.Final.At:
 				// The final read may have been complete by then.
+			case !ok && ix.rebornAfter(name, d.Arrived):
+				// The run was that of a job of this name that was deleted.
 			case !ok:
 				f.fail(name, "run %s, due %s, arrived at %s and is not listed", d.RunID, d.Scheduled, d.Arrived)
 			case run.Status == "skipped" && !ix.interrupted(d.Arrived, never):

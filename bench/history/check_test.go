@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCleanHistory makes sure that the histories which the faults are planted in have none themselves,
@@ -102,6 +103,19 @@ func TestExplained(t *testing.T) {
 			s.run("back", 7000, "skipped")
 			s.find("back", 7000).Reason = "superseded"
 			s.final("back", mark, "completed", 3)
+		}},
+		{"a delete and a put without answers took effect in the other order", func(s *story) {
+			mark := s.reborn("shot", Spec{Kind: oneShot, Due: ms(6000), Target: "nats"})
+			s.run("shot", 6000, "succeeded")
+			s.deliver("shot", "nats", mark, 6000, 6001)
+		}},
+		{"a recurring job was deleted and created again", func(s *story) {
+			runs := s.h.Final.Runs["tick"]
+			s.reborn("tick", Spec{Kind: every, Step: time.Second, Target: "nats"})
+			s.h.Final.Runs["tick"] = slices.DeleteFunc(runs, func(r Run) bool { return r.Scheduled < ms(5000) })
+		}},
+		{"a triggered job was deleted and created again", func(s *story) {
+			s.reborn("hand", Spec{Kind: manual, Due: beginning.Add(farAhead), Target: "http"})
 		}},
 		{"a run comes due during the read", func(s *story) {
 			s.find("tick", 10600).Status = "running"

@@ -77,6 +77,12 @@ var faults = []fault{
 	{"a run is listed twice", "runs", func(s *story) { s.run("tick", 2600, "pending") }},
 	{"a run dies", "runs", func(s *story) { s.find("tick", 2600).Status = "dead" }},
 	{"a delivery of no run", "receipts", func(s *story) { s.forgetRun("shot", 1000) }},
+	{"a delivery of no run, of a job that was put and only then deleted", "receipts", func(s *story) {
+		mark := s.put("late", 6000, 1, Spec{Kind: oneShot, Due: ms(6500), Target: "nats"})
+		s.deliver("late", "nats", mark, 6500, 6501)
+		s.op(opDelete, "late", 7000, 0, unknown) // so a job that is there was never deleted
+		s.final("late", mark, "completed", 1)
+	}},
 	{"a success that never arrived", "receipts", func(s *story) { s.forgetDeliveries("rest") }},
 	{"a skipped run arrives", "receipts", func(s *story) {
 		s.deliver("tick", "nats", s.marks["tick"], 5600, 5601)

@@ -68,6 +68,17 @@ func (s *story) run(job string, due int, status string) {
 	s.h.Final.Runs[job] = append(s.h.Final.Runs[job], Run{ID: runID(job, due), Scheduled: ms(due), Status: status, Attempt: 1})
 }
 
+// reborn tells of a put and then a delete of a job, both without an answer, of which the delete took effect first. It
+// returns the mark of the put. The job has no runs yet.
+func (s *story) reborn(job string, spec Spec) int {
+	put := s.op(opPut, job, 4980, 0, unknown)
+	put.Spec = &spec
+	s.op(opDelete, job, 4990, 0, unknown)
+	s.forgetJob(job)
+	s.final(job, put.ID, map[bool]string{true: "completed", false: "active"}[spec.Kind == oneShot], 1)
+	return put.ID
+}
+
 func (s *story) find(job string, due int) *Run {
 	runs := s.h.Final.Runs[job]
 	return &runs[slices.IndexFunc(runs, func(r Run) bool { return r.Scheduled == ms(due) })]
