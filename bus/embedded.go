@@ -65,6 +65,8 @@ func (b *Bus) embed() error {
 		b.doorman = newDoorman(b.opts)
 		so.CustomClientAuthentication, so.AlwaysEnableNonce, so.WriteDeadline = b.doorman, true, writeMax
 		so.SystemAccount = server.DEFAULT_SYSTEM_ACCOUNT // from the start: see guardJetStream
+		// For streams of an earlier release that take batches; see jsRule.check.
+		so.JetStreamLimits.MaxBatchInflightPerStream, so.JetStreamLimits.MaxBatchSize = 1, 1
 		if err := setAccounts(so, b.opts.Tenants); err != nil {
 			return err
 		}

@@ -23,9 +23,14 @@ type jsRule struct {
 	inboxes *inbox.Rule
 }
 
-// check refuses a stream with a subject on which somebody else is asked or answered, and one that publishes there. The
-// error says what would be right.
+// check refuses a stream with a subject on which somebody else is asked or answered, one that publishes there, and one that
+// takes batches. The error says what would be right.
 func (r jsRule) check(c *server.StreamConfig) error {
+	// JetStream keeps the messages of an open batch outside the stream, counts them for no account, and has so many open
+	// batches for all accounts together.
+	if c.AllowAtomicPublish || c.AllowBatchPublish {
+		return errors.New("the stream would take batches, whose places all tenants share and whose bytes no quota counts; leave allow_atomic and allow_batched out")
+	}
 	for _, subject := range c.Subjects {
 		if err := r.checkSubject(subject); err != nil {
 			return fmt.Errorf("the stream would receive %q, %w", apierr.Clip(subject), err)

@@ -17,17 +17,25 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// openTenants opens a bus with the accounts of some tenants, each with JetStream. The token of a client is the name of its tenant.
+// openTenants opens a bus with the accounts of some tenants, each with JetStream. The token of a client is the
+// name of its tenant, or "owner of" and the name.
 func openTenants(t *testing.T, said *testkit.Buffer, tenants ...string) *Bus {
 	t.Helper()
+	return openTenantsIn(t, filepath.Join(t.TempDir(), "nats"), said, tenants...)
+}
+
+// openTenantsIn is openTenants with a store of its own.
+func openTenantsIn(t *testing.T, storeDir string, said *testkit.Buffer, tenants ...string) *Bus {
+	t.Helper()
 	o := Options{
-		Listen: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), ConnectionsMax: 500, Prefix: "carillon",
+		Listen: "127.0.0.1:0", StoreDir: storeDir, ConnectionsMax: 500, Prefix: "carillon",
 		Logger: slog.New(slog.NewTextHandler(said, nil)),
 		Admit: func(shown Shown) (Guest, error) {
 			if shown.Token == "" {
 				return Guest{}, errors.New("no token")
 			}
-			return Guest{Name: "token:" + shown.Token, Tenant: shown.Token, Role: GuestWorks}, nil
+			tenant, isManager := strings.CutPrefix(shown.Token, "manager of ")
+			return Guest{Name: "token:" + shown.Token, Tenant: tenant, Role: map[bool]GuestRole{false: GuestWorks, true: GuestManages}[isManager]}, nil
 		},
 	}
 	for _, name := range tenants {
