@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -74,6 +75,7 @@ func (s *Service) acceptFromAccount(r *inbox.Request) {
 	tenant, verb, _ := strings.Cut(r.Subject[len(s.opts.accountRoot()):], ".")
 	if v := VerbNamed(verb); v != nil {
 		s.accept(v, s.opts.accountRoot(), s.readFromAccount)(r)
+		runtime.Gosched() // in a flood this goroutine would keep its processor for ten milliseconds
 		return
 	}
 	// NATS answers like this on a subject without a subscriber, and at once, so that a flood of them has no pace but its own.

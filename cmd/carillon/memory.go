@@ -14,8 +14,8 @@ import (
 const (
 	// More costs memory, less costs collections. It is most of what the flood of a tenant adds to the memory of a server, which
 	// is to stay below 128 MiB.
-	garbageBytes = 72 << 20
-	// Below 24 MiB of live bytes the garbage is three times these; from 144 MiB on it is half of them. Both follow
+	garbageBytes = 56 << 20
+	// Below 18 MiB of live bytes the garbage is three times these; from 112 MiB on it is half of them. Both follow
 	// from garbageBytes.
 	gcPercentMost  = 300
 	gcPercentLeast = 50

@@ -47,7 +47,7 @@ func TestPaceOfCollections(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want int
-	}{{0, 300}, {10 << 20, 300}, {36 << 20, 200}, {72 << 20, 100}, {144 << 20, 50}, {4 << 30, 50}} {
+	}{{0, 300}, {10 << 20, 300}, {28 << 20, 200}, {56 << 20, 100}, {112 << 20, 50}, {4 << 30, 50}} {
 		if got := gcPercent(c.live); got != c.want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", c.live, got, c.want)
 		}
@@ -60,7 +60,7 @@ func TestPaceFollowsTheLiveBytes(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want bool
-	}{{30 << 20, true}, {30 << 20, false}, {130 << 20, true}} {
+	}{{30 << 20, true}, {30 << 20, false}, {100 << 20, true}} {
 		if got := k.pace(c.live); got != c.want || uint64(k.percent)*c.live/100 > garbageBytes {
 			t.Errorf("with %d bytes alive: new %t, %d %%; want new %t, and at most %d bytes of garbage", c.live, got, k.percent, c.want, garbageBytes)
 		}

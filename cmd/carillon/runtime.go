@@ -11,9 +11,11 @@ import (
 	"strings"
 )
 
-// procsMin is the least GOMAXPROCS of a server. It matters on one core, where twice the number of cores leaves little
-// beside the tick, the collector and the requests. tuneRuntime has the reason for more Ps than cores.
-const procsMin = 4
+// procsMin is the least GOMAXPROCS of a server. It matters on few cores. A goroutine that is busy keeps its P for up to ten
+// milliseconds, and a burst of requests keeps about a dozen busy: with fewer Ps, what a launch wakes waits for them one after
+// the other. With more, each has a thread, and the kernel lets a thread that wakes go first. tuneRuntime has the reason for
+// more Ps than cores.
+const procsMin = 16
 
 // memoryShare is the share of a container's memory limit that the Go heap may use. The rest is for what that limit
 // does not cover and the container counts, such as the stacks of threads.
