@@ -112,7 +112,8 @@ func (e *Engine) judge(r core.Reap) core.ReapItem {
 
 // overSince returns since when a completed job has been unchanged: the latest of its last change, including pauses
 // and resumes, and the ends of its last runs. If these are unknown, the time counts from the beginning of this
-// leadership.
+// leadership, or from the day on which the history of its last tick was pruned, whichever came first: the runs ended
+// before both.
 func (e *Engine) overSince(rec *job.Record, timer job.Timer, led instant.Millis) (instant.Millis, error) {
 	note, err := e.readNote(rec.ID)
 	if err != nil {
@@ -132,9 +133,9 @@ func (e *Engine) overSince(rec *job.Record, timer job.Timer, led instant.Millis)
 			since, known = max(since, run.FinishedAt), known || !id.IsManual()
 		}
 	}
-	pruned := led.Add(-time.Duration(e.opts.Settings.HistoryDays+1) * 24 * time.Hour)
-	if !known && max(timer.Cursor, timer.Last) >= pruned {
-		since = max(since, led)
+	if !known {
+		day := max(timer.Cursor, timer.Last) / dayMillis
+		since = max(since, min(led, (day+instant.Millis(e.opts.Settings.HistoryDays)+1)*dayMillis))
 	}
 	return since, nil
 }

@@ -158,10 +158,17 @@ func (s *sim) settle() {
 	s.t.Fatal("the engine does not come to rest")
 }
 
-// doHousekeeping does what a goroutine beside the loop would: it pauses jobs that fail.
+// doHousekeeping does what goroutines beside the loop would: it pauses jobs that fail, and deletes those whose retention
+// is over.
 func (s *sim) doHousekeeping() {
 	for {
 		select {
+		case first := <-s.engine.housekeeping.reaps:
+			p := new(core.ReapJobs)
+			for _, r := range s.engine.housekeeping.moreReaps(first) {
+				p.Items = append(p.Items, s.engine.judge(r))
+			}
+			s.proposeOnly(p)
 		case <-s.engine.housekeeping.pauses.ready:
 			a, _ := s.engine.housekeeping.pauses.next()
 			rec, _, ok, err := s.engine.readRows(a.ID)

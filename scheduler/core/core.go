@@ -168,16 +168,17 @@ func New(settings Settings, now instant.Millis) *Core {
 
 // Step handles proposals and outcomes, and decides the ticks that come due within the lead. The output belongs to the
 // core and is valid until the next step. The order of the parts matters: runs that end make room for those that
-// proposals and decisions start, and a change of a job comes before the decision of its ticks.
+// proposals and decisions start, and a change of a job comes before the decision of its ticks. What is pruned goes first,
+// so that a run of an old day that ends in this step can be seen until the next day.
 func (c *Core) Step(in Input) *Output {
 	c.begin(in)
 	c.buildIndex()
+	c.prune()
 	c.concludeAll(in)
 	c.handleAll(in.Proposals)
 	c.decideDue()
 	c.askToReap()
 	c.keepPace()
-	c.prune()
 	c.saveCounted()
 	c.endUnit()
 	c.keepMarks()

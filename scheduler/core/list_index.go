@@ -22,8 +22,9 @@ import (
 const (
 	// indexRows is how many definitions are read for the index between two steps: about two milliseconds.
 	indexRows = 1000
-	// indexBytes bounds the rows of the index that one step writes, beyond those of one job. They are one unit.
-	indexBytes = 64 << 10
+	// indexShare bounds the rows of the index that one step writes, beyond those of one job: by this part of a commit.
+	// They are one unit.
+	indexShare = 16
 	// labelBytes is the size of a row of a label, without the name of the job.
 	labelBytes = 16
 	// traitBytes is the size of the rows of the traits of a job.
@@ -75,7 +76,7 @@ func (c *Core) IndexSome(from Scanner) error {
 		if err != nil {
 			return false, err
 		}
-		if len(found) == cmp.Or(x.rowsMax, indexRows) || size >= indexBytes {
+		if len(found) == cmp.Or(x.rowsMax, indexRows) || size >= c.commitMax/indexShare {
 			next = id
 			return false, nil
 		}
