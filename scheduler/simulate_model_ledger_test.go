@@ -54,7 +54,7 @@ func (m *model) checkDecidedInTime(j *modelJob, r *modelRow) {
 	}
 	slack := m.settings.slack
 	if m.settings.cut {
-		slack *= 2 // what a stopped process missed, or one-shots that waited for a place, fill the small commits
+		slack *= 4 // what a stopped process missed, or one-shots that waited for a place, fill the small commits
 	}
 	if m.now > soonest+slack {
 		m.fail("late", j, "tick %s was decided only at %s", modelTime(r.key.at), modelTime(m.now))

@@ -187,6 +187,9 @@ func (h *modelHistory) due(m *model) int64 {
 	return max(0, (m.now-m.settings.historyDays*modelDay)/modelDay)
 }
 
+// hasDay reports whether the history still has the runs of an instant's day. A backfill knows of no others.
+func (h *modelHistory) hasDay(at int64) bool { return at/modelDay >= h.pruned }
+
 func (h *modelHistory) late(m *model) bool {
 	return m.settings.historyDays > 0 && h.pruned < (m.high-m.settings.historyDays*modelDay)/modelDay
 }
@@ -218,7 +221,7 @@ func (m *model) takePruned(r *modelRow) {
 // of returns what the history must have of a job, oldest first.
 func (h *modelHistory) of(j *modelJob) (list []modelRow) {
 	for _, r := range h.rows[j.id] {
-		if r.key.at/modelDay >= h.pruned { // missed ticks may come into days that are gone
+		if h.hasDay(r.key.at) { // missed ticks may come into days that are gone
 			list = append(list, r)
 		}
 	}
