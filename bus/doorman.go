@@ -261,6 +261,17 @@ func (d *doorman) expel(id uint64, tenant string, pause time.Duration) {
 	_ = d.server.DisconnectClientByID(id) // it may have gone just now
 }
 
+// permissionsOf returns what a client may not do; nil if it is gone.
+func (d *doorman) permissionsOf(id uint64) *server.Permissions {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c, known := d.clients[id]
+	if !known {
+		return nil
+	}
+	return c.guest.permissions(d.prefix)
+}
+
 // again returns the pause that follows this one, of at least the given length. During a pause, and for all clients that
 // are disconnected together, it is the same.
 func (e expulsion) again(now time.Time, pause time.Duration) expulsion {

@@ -29,6 +29,8 @@ const (
 	GuestWorks
 	// GuestManages may also make, change and delete streams.
 	GuestManages
+	// GuestGoverns may also restore them from a snapshot. It is an admin of all tenants.
+	GuestGoverns
 )
 
 // asksSuffix ends the name of the account of those that only ask. Names of tenants have no colon.
@@ -58,12 +60,18 @@ var streamChanges = []string{
 	"$JS.API.STREAM.LEADER.>", "$JS.API.STREAM.TEMPLATE.>", "$JS.API.STREAM.CANCEL_MOVE.>",
 }
 
+// restoredParts are the subjects on which JetStream receives the parts of a snapshot that it restores.
+const restoredParts = "$JS.SNAPSHOT.RESTORE.>"
+
 // permissions returns what a client in the account of a tenant may not do. Requests to Carillon have credentials in them,
 // so no client of the account may receive those of the others, and none may publish what only Carillon publishes there.
 func (g Guest) permissions(prefix string) *server.Permissions {
 	pub := []string{prefix + ".dead.>", prefix + ".events.>"}
 	if g.Role < GuestManages {
 		pub = append(pub, streamChanges...)
+	}
+	if g.Role < GuestGoverns {
+		pub = append(pub, restoredParts)
 	}
 	return &server.Permissions{
 		Publish:   &server.SubjectPermission{Deny: pub},

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,12 +25,19 @@ import (
 // another mapping, from subjects on which the guard alone publishes. Without a guard there is no answer. Carillon's own
 // account alone imports JetStream by subjects of its own, so that its requests neither wait for the guard nor for tenants.
 type jsGuard struct {
-	conn   *nats.Conn // in the system account
+	conn   *nats.Conn         // in the system account
+	asked  *nats.Subscription // has what the guard has not read yet
 	rule   jsRule
 	pass   string // begins the subjects that lead to JetStream
 	logger *slog.Logger
 	lanes  *jsLanes
 	said   *rate.Limiter // log lines about refusals
+	// strange bounds the answers to requests whose sender is not known, and so no tenant's.
+	strange *rate.Limiter
+	governs func(user string) bool // see Options.Governs
+	server  *server.Server
+	doorman *doorman
+	counts  guardCounts
 }
 
 // The bounds of the guard.
@@ -39,11 +45,17 @@ const (
 	guardTimeMax = 10 * time.Second // how long JetStream may take; a client gives up earlier
 	guardBytes   = 1 << 20          // of a request
 	guardWaiting = 16 << 20         // bytes of requests that wait to be read
-	guardSays    = 5                // log lines in a second
+	// So many requests, or bytes on their way to the guard, delay those behind them: see boundAsked.
+	guardBehind, guardPending = 4000, 2 << 20
+	guardSays                 = 5   // log lines in a second
+	guardStrange              = 100 // answers in a second to requests of unknown senders
 )
 
 // guardUser is the user name of the guard's connection.
 const guardUser = "streams"
+
+// guardConnName is the name of that connection.
+const guardConnName = "carillon streams"
 
 // guardSubjects are the beginnings of subjects in the system account. Each server has its own, so that a request needs no
 // other node than the leader of JetStream.
@@ -58,10 +70,6 @@ func guardSubjectsOf(s *server.Server) guardSubjects {
 	of := func(what string) string { return "carillon.streams." + what + "." + s.ID() + "." }
 	return guardSubjects{of("ask"), of("pass"), of("own"), of("none")}
 }
-
-// askedOfSystem begins, behind the guard's ask, the requests to the server itself about the clients of an account. The
-// server answers them in the line in which it has the news of other servers.
-const askedOfSystem = "SYS."
 
 // answeredByStreams are requests that consumers and streams answer in their account, and JetStream not.
 var answeredByStreams = []string{"CONSUMER.MSG.NEXT.>", "CONSUMER.RESET.>", "DIRECT.GET.>"}
@@ -79,12 +87,8 @@ func guardJetStream(s *server.Server) error {
 	}
 	err = errors.Join(err, system.AddMapping(to.own+">", apiPrefix+">"), system.AddMapping(to.pass+">", apiPrefix+">"),
 		system.AddMapping(apiPrefix+">", to.ask+">"))
-	for _, what := range []string{"CONNZ", "STATZ"} {
-		own := "$SYS.REQ.ACCOUNT." + server.DEFAULT_GLOBAL_ACCOUNT + "." + what
-		err = errors.Join(err, system.AddMapping(own, own), system.AddMapping("$SYS.REQ.ACCOUNT.*."+what, to.ask+askedOfSystem+what))
-	}
 	own := s.GlobalAccount()
-	err = errors.Join(err, system.AddServiceExport(to.own+">", []*server.Account{own}))
+	err = errors.Join(err, guardSystem(system, to.ask), system.AddServiceExport(to.own+">", []*server.Account{own}))
 	if err == nil {
 		err = own.AddServiceImport(system, apiPrefix+">", to.own+">")
 	}
@@ -103,16 +107,19 @@ func (b *Bus) openGuard() error {
 		return nil
 	}
 	to := guardSubjectsOf(b.embedded)
-	g := &jsGuard{rule: jsRule{b.opts.Prefix, b.opts.Inboxes}, pass: to.pass, logger: b.opts.Logger, said: rate.NewLimiter(guardSays, guardSays)}
+	g := &jsGuard{
+		rule: jsRule{b.opts.Prefix, b.opts.Inboxes}, pass: to.pass, logger: b.opts.Logger, server: b.embedded, doorman: b.doorman,
+		said: rate.NewLimiter(guardSays, guardSays), strange: rate.NewLimiter(guardStrange, guardStrange), governs: b.opts.Governs,
+	}
 	g.lanes = newJSLanes(g.admit, g.passOn, func(j jsJob) { g.refuse(j, errWaited) })
-	conn, err := b.connectQuietly("carillon streams", nats.UserInfo(guardUser, ""))
+	conn, err := b.connectQuietly(guardConnName, nats.UserInfo(guardUser, ""))
 	if err != nil {
 		return err
 	}
 	g.conn = conn
-	b.guard = g
 	sub, err := inbox.NewDesk(conn, nil, b.opts.Logger).Subscribe(to.ask+">", func(r *inbox.Request) { g.take(strings.TrimPrefix(r.Subject, to.ask), r) })
 	if err == nil {
+		g.asked = sub
 		err = sub.SetPendingLimits(-1, guardWaiting)
 	}
 	if err == nil {
@@ -121,45 +128,61 @@ func (b *Bus) openGuard() error {
 	if err != nil {
 		return fmt.Errorf("guard the requests to JetStream: %w", err)
 	}
+	b.guard = g
 	return nil
 }
 
-// refusal is why the guard refuses a request, as JetStream says it.
-type refusal struct {
-	error
-	code, errCode int
+// isBehind reports whether so many requests wait to be read that they delay those behind them. pending are the bytes that
+// the server has for the guard.
+func (g *jsGuard) isBehind(pending int) bool {
+	waiting, _, err := g.asked.Pending()
+	return err == nil && waiting > guardBehind || pending > guardPending
 }
-
-// The refusals besides those of the rule.
-var (
-	errCrowded = refusal{fmt.Errorf("the tenant has %d requests to JetStream waiting, and %d a second pass; try again later", jsLineMax, jsRate), 429, int(server.JSInsufficientResourcesErr)}
-	errWaited  = refusal{fmt.Errorf("the request waited for more than %s behind others of the tenant; try again later", jsWaitMax), 429, int(server.JSInsufficientResourcesErr)}
-	errAbsent  = refusal{errors.New("JetStream does not serve at the moment; try again"), 503, int(server.JSClusterNotAvailErr)}
-)
 
 // take puts a request into the line of its tenant, or refuses it. It runs for one request at a time, and so costs little.
-// what is the request without the beginning of its subject. What JetStream does not answer, nobody does.
+// what is the request without the beginning of its subject.
 func (g *jsGuard) take(what string, r *inbox.Request) {
-	if strings.HasPrefix(what, askedOfSystem) {
-		refuseSystem(r)
-		return
+	j := jsJob{Request: r, what: what, kind: requestOf(what), came: time.Now()}
+	var err error
+	if j.kind.ofSystem {
+		j.account = accountOf(what)
+	} else {
+		j.account, j.user, err = r.Sender()
 	}
-	kind, ok := requestOf(what)
-	if !ok {
-		return
-	}
-	account, user, err := r.Sender()
-	j := jsJob{Request: r, what: what, account: account, user: user, kind: kind, came: time.Now()}
 	switch {
-	case err != nil:
+	case err == nil:
+		g.enter(j)
+	case g.strange.Allow():
+		g.lanes.turnAway()
 		g.deny(j, err)
-	case !g.lanes.enter(TenantOf(account), j):
-		g.refuse(j, errCrowded)
+	default:
+		g.lanes.turnAway()
+		g.counts.count(guardDropped)
 	}
 }
 
-// admit refuses a request that the rule forbids.
+// enter puts a request into the line of its tenant. One that finds it full is refused, and too many of these are dropped.
+func (g *jsGuard) enter(j jsJob) {
+	switch g.lanes.enter(TenantOf(j.account), j) {
+	case laneFull:
+		g.refuse(j, errCrowded)
+	case laneFlooded:
+		g.counts.count(guardDropped)
+	}
+}
+
+// admit refuses a request that is not passed on.
 func (g *jsGuard) admit(j jsJob) bool {
+	switch j.kind {
+	case unknownRequest:
+		g.refuse(j, errUnknown)
+		return false
+	case figuresRequest:
+		g.refuse(j, errFigures)
+		return false
+	case userRequest:
+		return true
+	}
 	err := g.permit(j.kind, j.user, j.Data)
 	if err != nil {
 		g.deny(j, err)
@@ -173,6 +196,8 @@ func (g *jsGuard) permit(kind *jsRequest, user string, body []byte) error {
 	switch {
 	case user == "" && !kind.byStreams:
 		return errors.New("a stream or a consumer sends this request; want it from a client with the rights for it")
+	case kind.byGovernors && (g.governs == nil || !g.governs(user)):
+		return errors.New("a snapshot brings its consumers along, which nothing checks; an admin of all tenants may restore it, with the tenant as the user name")
 	case len(body) > guardBytes:
 		return fmt.Errorf("the request has %d bytes; want at most %d", len(body), guardBytes)
 	case !kind.checked:
@@ -184,6 +209,11 @@ func (g *jsGuard) permit(kind *jsRequest, user string, body []byte) error {
 // passOn sends a request to JetStream with the sender's name, and returns the answer. Without an answer in time the caller
 // hears nothing, as it would from JetStream without a leader.
 func (g *jsGuard) passOn(j jsJob) {
+	g.counts.passed.Add(1)
+	if j.kind == userRequest {
+		g.answerUser(j)
+		return
+	}
 	ctx, cancel := context.WithTimeout(g.lanes.ctx, guardTimeMax)
 	defer cancel()
 	header := nats.Header{inbox.SenderHeader: j.Header[inbox.SenderHeader]}
@@ -203,33 +233,5 @@ func (g *jsGuard) passOn(j jsJob) {
 		g.logger.Debug("JetStream does not answer a request", slog.String("request", j.what), slog.Any("error", err))
 	default:
 		_ = j.Forward(m.Header, m.Data) // the caller tries again
-	}
-}
-
-// deny refuses what the rule forbids, and logs it at a bounded rate.
-func (g *jsGuard) deny(j jsJob, why error) {
-	code := server.JSStreamInvalidConfigF
-	if strings.HasPrefix(j.what, "CONSUMER.") {
-		code = server.JSConsumerCreateErrF
-	}
-	g.refuse(j, refusal{why, 403, int(code)})
-	if g.said.Allow() {
-		g.logger.Warn("a request to JetStream was refused", slog.String("account", j.account), slog.String("by", j.user), slog.String("request", j.what), slog.Any("error", why))
-	}
-}
-
-// refuse answers as JetStream refuses a request.
-func (g *jsGuard) refuse(j jsJob, why refusal) {
-	body, err := json.Marshal(server.ApiResponse{Type: j.kind.answerType(), Error: &server.ApiError{Code: why.code, ErrCode: uint16(why.errCode), Description: why.Error()}})
-	if err == nil {
-		_ = j.Forward(nil, body) // the caller tries again
-	}
-}
-
-// refuseSystem answers a question of a tenant about the connections of its account, as the server answers what is wrong.
-func refuseSystem(r *inbox.Request) {
-	body, err := json.Marshal(server.ServerAPIResponse{Error: &server.ApiError{Code: 403, Description: "tenants have no list of connections and no figures of their account; ask an admin of all tenants"}})
-	if err == nil {
-		_ = r.Forward(nil, body) // the caller tries again
 	}
 }

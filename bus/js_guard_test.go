@@ -7,7 +7,7 @@ import (
 
 // TestPermit: the guard reads a request as JetStream does, and believes nobody without a name.
 func TestPermit(t *testing.T) {
-	g := &jsGuard{rule: jsRule{prefix: "carillon"}}
+	g := &jsGuard{rule: jsRule{prefix: "carillon"}, governs: func(user string) bool { return user == "token:all" }}
 	for _, tc := range []struct{ what, user, body, refusal string }{
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["work.>"]}`, ""},
 		{"STREAM.CREATE.S", "token:a", `{"name":"S"}`, ""},
@@ -15,7 +15,7 @@ func TestPermit(t *testing.T) {
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["a"],"allow_atomic":true}`, "leave allow_atomic"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","subjects":["a"],"ALLOW_ATOMIC":true}`, "leave allow_atomic"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["a"],"allow_batched":true}`, "leave allow_atomic"},
-		{"STREAM.RESTORE.S", "token:a", `{"config":{"name":"S","subjects":["a"],"allow_atomic":true}}`, "leave allow_atomic"},
+		{"STREAM.RESTORE.S", "token:all", `{"config":{"name":"S","subjects":["a"],"allow_atomic":true}}`, "leave allow_atomic"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":["a"],"allow_atomic":false}`, ""},
 		{"STREAM.DELETE.S", "token:a", ``, ""},
 		{"STREAM.MSG.DELETE.S", "token:a", `{"seq":1}`, ""},
@@ -30,7 +30,9 @@ func TestPermit(t *testing.T) {
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","republish":{"src":"a.*","dest":"{{wildcard(1)}}.x"}}`, "want a subject"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","republish":{"src":"a.*","dest":"$1.x"}}`, "for NATS itself"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","republish":{"src":"a.*","dest":"copies.{{wildcard(1)}}"}}`, ""},
-		{"STREAM.RESTORE.S", "token:a", `{"config":{"name":"S","subjects":["_INBOX.>"]}}`, "for replies"},
+		{"STREAM.RESTORE.S", "token:a", `{"config":{"name":"S","subjects":["work.>"]}}`, "brings its consumers"},
+		{"STREAM.RESTORE.S", "token:all", `{"config":{"name":"S","subjects":["_INBOX.>"]}}`, "for replies"},
+		{"STREAM.RESTORE.S", "token:all", `{"config":{"name":"S","subjects":["work.>"]}}`, ""},
 		{"STREAM.DELETE.S", "", ``, "a stream or a consumer"},
 		{"STREAM.CREATE.S", "", `{"name":"S"}`, "a stream or a consumer"},
 		{"STREAM.UPDATE.S", "token:a", `{"name":"S","sources":[{"name":"T","consumer":{"name":"c","deliver_subject":"carillon.v1.a.>"}}]}`, "for Carillon"},
@@ -51,8 +53,8 @@ func TestPermit(t *testing.T) {
 		{"STREAM.LIST", "", ``, "a stream or a consumer"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"` + strings.Repeat("x", guardBytes) + `"}`, "at most"},
 	} {
-		kind, ok := requestOf(tc.what)
-		if !ok {
+		kind := requestOf(tc.what)
+		if kind == unknownRequest {
 			t.Fatalf("%s is no request", tc.what)
 		}
 		err := g.permit(kind, tc.user, []byte(tc.body))

@@ -22,6 +22,9 @@ const (
 	jsLineBytes  = 4 << 20          // and what they take
 	jsLinesBytes = 32 << 20         // what those of all tenants take
 	jsWaitMax    = 10 * time.Second // how long one waits; a client gives up earlier
+	// So many requests of a tenant that find its line full are refused, in a second and at once. Further ones are dropped: to
+	// answer costs more than to receive.
+	jsFullRate, jsFullBurst = 500, 2000
 )
 
 // jsJob is a request of a tenant that waits for its turn.
@@ -48,12 +51,14 @@ type jsLanes struct {
 	mu      sync.Mutex
 	lanes   map[string]*jsLane // by tenant
 	bytes   int                // of the requests that wait
+	came    map[string]int     // requests since the last call of most, by tenant
 	running sync.WaitGroup     // grows under mu, and not after ctx has ended
 }
 
 // jsLane is the line of one tenant. What is not immutable is under the lock of the lanes.
 type jsLane struct {
 	pace     *rate.Limiter
+	full     *rate.Limiter // of requests that find the line full
 	places   chan struct{}
 	line     fair.FIFO[jsJob]
 	bytes    int
@@ -63,23 +68,36 @@ type jsLane struct {
 // newJSLanes returns empty lanes. admit is asked in the order of each lane, and what it refuses takes no place; expire gets
 // what has waited too long. close ends them.
 func newJSLanes(admit func(jsJob) bool, work, expire func(jsJob)) *jsLanes {
-	l := &jsLanes{work: work, admit: admit, expire: expire, places: make(chan struct{}, jsPlaces), lanes: make(map[string]*jsLane)}
+	l := &jsLanes{work: work, admit: admit, expire: expire, places: make(chan struct{}, jsPlaces), lanes: make(map[string]*jsLane), came: make(map[string]int)}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
 
-// enter puts a request into the line of a tenant. It returns false if the line is full.
-func (l *jsLanes) enter(tenant string, j jsJob) bool {
+// laneEntry is what becomes of a request that comes to a line.
+type laneEntry byte
+
+const (
+	laneEntered laneEntry = iota // it waits
+	laneFull                     // there is no room for it
+	laneFlooded                  // there is none, and too many were refused already
+)
+
+// enter puts a request into the line of a tenant, if there is room.
+func (l *jsLanes) enter(tenant string, j jsJob) laneEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.came[tenant]++
 	lane := l.lanes[tenant]
 	if lane == nil {
-		lane = &jsLane{pace: rate.NewLimiter(jsRate, jsBurst), places: make(chan struct{}, jsLanePlaces)}
+		lane = &jsLane{pace: rate.NewLimiter(jsRate, jsBurst), full: rate.NewLimiter(jsFullRate, jsFullBurst), places: make(chan struct{}, jsLanePlaces)}
 		l.lanes[tenant] = lane
 	}
 	size := len(j.Data)
 	if lane.line.Len() >= jsLineMax || lane.bytes+size > jsLineBytes || l.bytes+size > jsLinesBytes || l.ctx.Err() != nil {
-		return false
+		if !lane.full.Allow() {
+			return laneFlooded
+		}
+		return laneFull
 	}
 	lane.line.Push(j)
 	lane.bytes += size
@@ -88,7 +106,38 @@ func (l *jsLanes) enter(tenant string, j jsJob) bool {
 		lane.isServed = true
 		l.running.Go(func() { l.serve(lane) })
 	}
-	return true
+	return laneEntered
+}
+
+// turnAway counts a request that comes to no line, because it is not known whose it is.
+func (l *jsLanes) turnAway() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.came[""]++
+}
+
+// most returns the tenant from which most requests have come since the last call, or "" if those of unknown senders are
+// more.
+func (l *jsLanes) most() (tenant string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, n := range l.came {
+		if n > l.came[tenant] {
+			tenant = name
+		}
+	}
+	clear(l.came)
+	return tenant
+}
+
+// waiting returns how many requests of all tenants wait.
+func (l *jsLanes) waiting() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, lane := range l.lanes {
+		n += lane.line.Len()
+	}
+	return n
 }
 
 // next takes the oldest request of a lane. Without one the lane is not served any more.

@@ -13,6 +13,10 @@ type jsRequest struct {
 	checked bool
 	// byStreams: JetStream itself sends it for a stream with a mirror or sources, or for a consumer, without a user.
 	byStreams bool
+	// byGovernors: an admin of all tenants alone may send it.
+	byGovernors bool
+	// ofSystem: it is to the NATS server itself, and not to JetStream.
+	ofSystem bool
 }
 
 // apiPrefix begins the requests to JetStream.
@@ -43,7 +47,7 @@ var jsRequests = []jsRequest{
 	{pattern: "STREAM.DELETE.*", answer: "stream_delete"},
 	{pattern: "STREAM.PURGE.*", answer: "stream_purge"},
 	{pattern: "STREAM.SNAPSHOT.*", answer: "stream_snapshot", checked: true},
-	{pattern: "STREAM.RESTORE.*", answer: "stream_restore", checked: true},
+	{pattern: "STREAM.RESTORE.*", answer: "stream_restore", checked: true, byGovernors: true},
 	{pattern: "STREAM.PEER.REMOVE.*", answer: "stream_remove_peer"},
 	{pattern: "STREAM.PEER.EVACUATE.*", answer: "stream_evacuate_peer"},
 	{pattern: "STREAM.CANCEL_MOVE.*", answer: "stream_cancel_move"},
@@ -51,15 +55,28 @@ var jsRequests = []jsRequest{
 	{pattern: "STREAM.MSG.DELETE.*", answer: "stream_msg_delete"},
 }
 
-// requestOf returns the kind of a request, and reports whether JetStream would answer it. what is its subject without
-// apiPrefix, which ends with a pattern at times: that of a consumer's filter.
-func requestOf(what string) (*jsRequest, bool) {
+// The kinds that are not in jsRequests. The guard answers them itself.
+var (
+	unknownRequest = &jsRequest{answer: "system"} // JetStream has no such request
+	userRequest    = &jsRequest{ofSystem: true}   // who the caller is
+	figuresRequest = &jsRequest{ofSystem: true}   // the connections or the figures of an account
+)
+
+// requestOf returns the kind of a request. what is its subject without apiPrefix, which ends with a pattern at times: that
+// of a consumer's filter. For one to the server itself it is what guardSystem has made of the subject.
+func requestOf(what string) *jsRequest {
 	tokens := strings.Split(what, ".")
+	if tokens[0] == ofSystem {
+		if tokens[len(tokens)-1] == askedUser {
+			return userRequest
+		}
+		return figuresRequest
+	}
 	i := slices.IndexFunc(jsRequests, func(q jsRequest) bool { return q.matches(tokens) })
 	if i < 0 {
-		return nil, false
+		return unknownRequest
 	}
-	return &jsRequests[i], true
+	return &jsRequests[i]
 }
 
 // matches reports whether the pattern has a subject.

@@ -24,6 +24,9 @@ type Options struct {
 	// by ReviewClients, and is called with a lock held, so it must not wait. nil: every client may, and there is one
 	// account.
 	Admit func(Shown) (Guest, error)
+	// Governs reports whether a user that the server names in Nats-Request-Info is an admin of all tenants. It must not
+	// wait. nil: none is.
+	Governs func(user string) bool
 	// Refused is called for each client that is not admitted, also because of a bound. It must not wait. nil: nothing is.
 	Refused func()
 	// Tenants are those that have accounts, at the start; see ReviewClients.

@@ -60,8 +60,8 @@ func newPendingWatch(b *Bus) *pendingWatch {
 	return &pendingWatch{bus: b, at: time.Now(), debt: make(map[string]int64)}
 }
 
-// passed are the bytes that a client had sent, and that were sent or kept for it.
-type passed struct{ in, out int64 }
+// passed are the bytes that a client had sent, and that were sent or kept for it, and the messages that it had sent.
+type passed struct{ in, out, messages int64 }
 
 // WatchPending bounds what the embedded server holds for clients that do not read, and for this process in a flood, until
 // ctx ends. It does nothing without accounts of tenants. It blocks, and is called once.
@@ -112,10 +112,11 @@ func restAfter(rest, took time.Duration) time.Duration {
 
 // guestPending is a client of a tenant at a look.
 type guestPending struct {
-	id      uint64
-	tenant  string
-	pending int   // bytes that it has not read
-	sent    int64 // bytes that it sent since the last look
+	id       uint64
+	tenant   string
+	pending  int   // bytes that it has not read
+	sent     int64 // bytes that it sent since the last look
+	messages int64 // and messages
 }
 
 // look disconnects the clients that are the cause of too much. It returns when it should look again.
@@ -128,17 +129,20 @@ func (w *pendingWatch) look(now time.Time) (again time.Duration) {
 	past, moved := make(map[uint64]passed, len(connz.Conns)), int64(0)
 	var guests []guestPending
 	var full []string // names of connections of requests
+	asked := 0        // bytes that wait for the guard
 	for _, c := range connz.Conns {
-		past[c.Cid] = passed{c.InBytes, c.OutBytes}
+		past[c.Cid] = passed{c.InBytes, c.OutBytes, c.InMsgs}
 		tenant := TenantOf(c.Account)
 		switch {
+		case c.AuthorizedUser == ownUser && c.Name == guardConnName:
+			asked = c.Pending
 		case c.AuthorizedUser == ownUser && tenant == "":
 			if c.Pending > requestsPendingMax && strings.HasPrefix(c.Name, accountConnName) {
 				full = append(full, c.Name)
 			}
 		case c.AuthorizedUser != ownUser:
 			was := w.past[c.Cid]
-			guests = append(guests, guestPending{c.Cid, tenant, c.Pending, c.InBytes - was.in})
+			guests = append(guests, guestPending{c.Cid, tenant, c.Pending, c.InBytes - was.in, c.InMsgs - was.messages})
 			moved += c.InBytes - was.in + c.OutBytes - was.out
 		}
 	}
@@ -146,6 +150,7 @@ func (w *pendingWatch) look(now time.Time) (again time.Duration) {
 	isBusy := moved > int64(pendingBusy*max(1, now.Sub(w.at)/pendingEvery))
 	w.boundUnread(guests)
 	w.boundSent(guests, now)
+	w.boundAsked(guests, asked)
 	for _, name := range full {
 		w.boundRequests(guests, w.bus.accountConns.tenantsOf(name))
 	}
@@ -237,6 +242,52 @@ func (w *pendingWatch) boundRequests(guests []guestPending, tenants []string) {
 		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they send requests faster than these can be read",
 			slog.String(job.LogTenant, most), slog.Int("clients", n), slog.Int64("bytes", by[most]))
 	}
+}
+
+// boundAsked disconnects clients of the tenant that asks JetStream most, while its requests delay those of the others before
+// the guard has read them. pending are the bytes that wait for the guard.
+func (w *pendingWatch) boundAsked(guests []guestPending, pending int) {
+	g := w.bus.guard
+	most := g.lanes.most() // which begins to count anew
+	if !g.isBehind(pending) {
+		return
+	}
+	if most == "" {
+		most = busiest(guests)
+	}
+	if n := w.expelAsking(guests, most); n > 0 {
+		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they send requests to JetStream, or about their account, faster than these can be refused",
+			slog.String(job.LogTenant, most), slog.Int("clients", n))
+	}
+}
+
+// busiest returns the tenant whose clients sent most messages since the last look.
+func busiest(guests []guestPending) (most string) {
+	by := make(map[string]int64)
+	for _, g := range guests {
+		if by[g.tenant] += g.messages; g.tenant != "" && by[g.tenant] > by[most] {
+			most = g.tenant
+		}
+	}
+	return most
+}
+
+// expelAsking disconnects the clients of a tenant that sent most messages since the last look, and those that sent a quarter
+// as many, and returns how many there were.
+func (w *pendingWatch) expelAsking(guests []guestPending, tenant string) (n int) {
+	most := int64(0)
+	for _, g := range guests {
+		if g.tenant == tenant {
+			most = max(most, g.messages)
+		}
+	}
+	for _, g := range guests {
+		if g.tenant == tenant && tenant != "" && most > 0 && 4*g.messages >= most {
+			n++
+			w.bus.doorman.expel(g.id, tenant, writeMax)
+		}
+	}
+	return n
 }
 
 // errExpelled is the error of a client that connects too soon after its tenant was too much.

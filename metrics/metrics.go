@@ -49,6 +49,8 @@ type Options struct {
 	Quotas func() Quotas
 	// Rights count the refusals of the rights of callers.
 	Rights Rights
+	// Guarded returns what became of the requests of tenants to JetStream; nil without accounts of tenants.
+	Guarded func() GuardedRequests
 }
 
 // Engine is the part of an engine that is shown. Its methods are called once for each scrape, from any goroutine, and
@@ -79,6 +81,9 @@ func newRegistry(opts Options) *prometheus.Registry {
 	registerProcess(r, opts)
 	if opts.Rights != nil {
 		r.MustRegister(&rightsCollector{opts.Rights})
+	}
+	if opts.Guarded != nil {
+		r.MustRegister(&guardCollector{opts.Guarded})
 	}
 	if opts.Quotas != nil {
 		r.MustRegister(&quotaCollector{opts.Quotas})

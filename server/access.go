@@ -52,23 +52,37 @@ func (s *Server) admits() func(bus.Shown) (bus.Guest, error) {
 		if err != nil {
 			return bus.Guest{}, err
 		}
-		return bus.Guest{Name: who.By(), Tenant: place.Tenant, Role: guestRoles[place.Role]}, nil
+		g := bus.Guest{Name: who.By(), Tenant: place.Tenant, Role: guestRoles[place.Role]}
+		if who.IsClusterAdmin() {
+			g.Role = bus.GuestGoverns
+		}
+		return g, nil
 	}
+}
+
+// governs reports whether a client that the server of NATS names is an admin of all tenants.
+func (s *Server) governs(user string) bool {
+	who := s.named(user)
+	return who.Principal != nil && who.IsClusterAdmin()
+}
+
+// named returns the caller whom the server of NATS names. It calls the user of a key by the key.
+func (s *Server) named(user string) access.Who {
+	if !strings.Contains(user, ":") {
+		user = "nkey:" + user
+	}
+	return s.access.Table().Named(user)
 }
 
 // guestRoles are the roles in the account of a tenant.
 var guestRoles = [...]bus.GuestRole{access.Viewer: bus.GuestAsks, access.Operator: bus.GuestWorks, access.Admin: bus.GuestManages}
 
-// caller returns who sends a request from the account of a tenant. The server of NATS names the account and the user; it
-// calls the user of a key by the key.
+// caller returns who sends a request from the account of a tenant. The server of NATS names the account and the user.
 func (s *Server) caller(tenant, account, user string) access.Who {
 	if bus.TenantOf(account) != tenant {
 		return access.Who{}
 	}
-	if !strings.Contains(user, ":") {
-		user = "nkey:" + user
-	}
-	return s.access.Table().Named(user)
+	return s.named(user)
 }
 
 // callers returns what recognizes the callers from the accounts of tenants; nil if there are none.

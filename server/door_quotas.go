@@ -33,3 +33,15 @@ func (s *Server) useOf(tenant, quota string) float64 {
 	}
 	return float64(n)
 }
+
+// guardedRequests returns the function that reads what became of the requests of tenants to JetStream; nil if this process
+// guards none.
+func (s *Server) guardedRequests() func() metrics.GuardedRequests {
+	if _, ok := s.bus.Guarded(); !ok {
+		return nil
+	}
+	return func() metrics.GuardedRequests {
+		c, _ := s.bus.Guarded()
+		return metrics.GuardedRequests(c)
+	}
+}

@@ -22,7 +22,7 @@ func (s *Server) busOptions() bus.Options {
 	return bus.Options{
 		URL: o.NATSURL, Creds: o.Creds, TLSCert: o.TLSCert, TLSKey: o.TLSKey, TLSCA: o.TLSCA,
 		Listen: o.Listen, StoreDir: filepath.Join(o.Dir, datadir.NATSName), ConnectionsMax: natsConnections(filesMax()),
-		Prefix: o.Prefix, Process: s.process, Inboxes: s.inboxes, Admit: s.admits(), Refused: s.access.RefuseLogin, Tenants: s.natsTenants(),
+		Prefix: o.Prefix, Process: s.process, Inboxes: s.inboxes, Admit: s.admits(), Governs: s.governs, Refused: s.access.RefuseLogin, Tenants: s.natsTenants(),
 		ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, Founding: o.founding, ClusterListen: o.ClusterListen,
 		Routes: o.Routes, ClusterPassword: o.ClusterPassword, NATSSyncs: o.NATSSyncs, Logger: o.Logger,
 		ListenTLS: s.certs.listenTLS(), ClusterTLS: s.certs.clusterTLS(),

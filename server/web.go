@@ -33,7 +33,7 @@ func (s *Server) openWeb(context.Context) error {
 		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Certificates: s.certs.http, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Guarded: s.guardedRequests(), Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
 		}),
 	}))
 	return nil

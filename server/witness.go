@@ -25,7 +25,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 	s.web.Open(web.NewProbes(web.Options{
 		Logger: s.opts.Logger, Access: s.access, Certificates: s.certs.http, Hosts: s.opts.httpHosts(),
 		Metrics: metrics.New(metrics.Options{
-			Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Insecure: s.opts.Insecure,
+			Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Guarded: s.guardedRequests(), Insecure: s.opts.Insecure,
 		}),
 	}, "witness", s.witnessWaits))
 	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: "witness"}

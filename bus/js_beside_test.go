@@ -1,0 +1,85 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// besideAsks is how many requests of the other tenant must be answered beside a flood, each in besideMax. Without the bounds a
+// single one takes five to ten seconds.
+const (
+	besideAsks = 20
+	besideMax  = 3 * time.Second
+)
+
+// flood sends requests on four connections of a tenant, as fast as it can, until the test ends. It connects again when it
+// is disconnected.
+func flood(t *testing.T, b *Bus, tenant, subject string) {
+	ctx, stop := context.WithCancel(t.Context())
+	var senders sync.WaitGroup
+	t.Cleanup(func() { stop(); senders.Wait() })
+	for range 4 {
+		nc, err := nats.Connect(b.url, nats.Token(tenant), nats.MaxReconnects(-1), nats.ReconnectWait(time.Millisecond), nats.ReconnectBufSize(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		if _, err := nc.Subscribe("_INBOX.loud", func(*nats.Msg) {}); err != nil {
+			t.Fatal(err)
+		}
+		senders.Go(func() {
+			for ctx.Err() == nil {
+				_ = nc.PublishRequest(subject, "_INBOX.loud", nil) // while it is disconnected, nothing is sent
+			}
+		})
+	}
+}
+
+// TestQuestionsOfOneTenantDelayNoOther: a tenant that asks JetStream or the server itself as fast as it can, whether it may
+// or not, does not keep JetStream from another one.
+func TestQuestionsOfOneTenantDelayNoOther(t *testing.T) {
+	for _, subject := range []string{"$SYS.REQ.USER.INFO", "$SYS.REQ.ACCOUNT.PING.CONNZ", apiPrefix + "NONE", apiPrefix + "STREAM.NAMES"} {
+		t.Run(subject, func(t *testing.T) {
+			b := openTenants(t, &testkit.Buffer{}, "loud", "quiet")
+			ctx, stop := context.WithCancel(t.Context())
+			var watch sync.WaitGroup
+			watch.Go(func() { b.WatchPending(ctx) })
+			t.Cleanup(func() { stop(); watch.Wait() })
+			quiet := asTenant(t, b, "quiet")
+			flood(t, b, "loud", subject)
+			for range besideAsks {
+				if _, err := quiet.Request(apiPrefix+"STREAM.NAMES", nil, besideMax); err != nil {
+					t.Fatalf("a request of another tenant to JetStream: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestWhoAsks: a client of a tenant may ask the server who it is, as on any other server, and is told what it may not do.
+func TestWhoAsks(t *testing.T) {
+	b := openTenants(t, &testkit.Buffer{}, "a")
+	m, err := asTenant(t, b, "a").Request("$SYS.REQ.USER.INFO", nil, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Data struct {
+			User, Account string
+			Permissions   struct{ Publish struct{ Deny []string } }
+		}
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if answer.Data.User != "token:a" || answer.Data.Account != "a" || len(answer.Data.Permissions.Publish.Deny) == 0 {
+		t.Errorf("the server says %s", m.Data)
+	}
+}
