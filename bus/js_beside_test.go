@@ -12,12 +12,9 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// besideAsks is how many requests of the other tenant must be answered beside a flood, each in besideMax. Without the bounds a
-// single one takes five to ten seconds.
-const (
-	besideAsks = 20
-	besideMax  = 3 * time.Second
-)
+// besideMax is how many requests of all tenants may be taken in, at most, before one of another tenant than the one that
+// floods is answered: those that may wait to be read, some times over.
+const besideMax = 60_000
 
 // flood sends requests on four connections of a tenant, as fast as it can, until the test ends. It connects again when it
 // is disconnected.
@@ -43,24 +40,39 @@ func flood(t *testing.T, b *Bus, tenant, subject string) {
 }
 
 // TestQuestionsOfOneTenantDelayNoOther: a tenant that asks JetStream or the server itself as fast as it can, whether it may
-// or not, does not keep JetStream from another one.
+// or not, does not keep JetStream from another one. It counts requests, and no time.
 func TestQuestionsOfOneTenantDelayNoOther(t *testing.T) {
 	for _, subject := range []string{"$SYS.REQ.USER.INFO", "$SYS.REQ.ACCOUNT.PING.CONNZ", apiPrefix + "NONE", apiPrefix + "STREAM.NAMES"} {
 		t.Run(subject, func(t *testing.T) {
-			b := openTenants(t, &testkit.Buffer{}, "loud", "quiet")
+			said := &testkit.Buffer{}
+			b := openTenants(t, said, "loud", "quiet")
 			ctx, stop := context.WithCancel(t.Context())
 			var watch sync.WaitGroup
 			watch.Go(func() { b.WatchPending(ctx) })
 			t.Cleanup(func() { stop(); watch.Wait() })
 			quiet := asTenant(t, b, "quiet")
 			flood(t, b, "loud", subject)
-			for range besideAsks {
-				if _, err := quiet.Request(apiPrefix+"STREAM.NAMES", nil, besideMax); err != nil {
-					t.Fatalf("a request of another tenant to JetStream: %v", err)
+			for range 20 {
+				before := takenIn(b)
+				if _, err := quiet.Request(apiPrefix+"STREAM.NAMES", nil, time.Minute); err != nil {
+					t.Fatalf("a request of another tenant to JetStream: %v\n%s", err, said.String())
+				}
+				if n := takenIn(b) - before; n > besideMax {
+					t.Fatalf("%d requests were taken in before that of another tenant; want at most %d", n, besideMax)
 				}
 			}
 		})
 	}
+}
+
+// takenIn returns how many requests of tenants the guard has taken in, whatever became of them.
+func takenIn(b *Bus) uint64 {
+	c, _ := b.Guarded()
+	n := c.Passed
+	for _, refused := range c.Refused {
+		n += refused
+	}
+	return n
 }
 
 // TestWhoAsks: a client of a tenant may ask the server who it is, as on any other server, and is told what it may not do.
@@ -81,5 +93,26 @@ func TestWhoAsks(t *testing.T) {
 	}
 	if answer.Data.User != "token:a" || answer.Data.Account != "a" || len(answer.Data.Permissions.Publish.Deny) == 0 {
 		t.Errorf("the server says %s", m.Data)
+	}
+}
+
+// TestToBlame: the tenant of the flood is blamed, and not one whose few requests happened to be read.
+func TestToBlame(t *testing.T) {
+	guests := []guestPending{{id: 1, tenant: "loud", messages: 900}, {id: 2, tenant: "loud", messages: 900}, {id: 3, tenant: "quiet", messages: 5}}
+	for _, tc := range []struct {
+		asked    string
+		requests int
+		guests   []guestPending
+		want     string
+	}{
+		{"loud", 5000, guests, "loud"},
+		{"quiet", 1, guests, "loud"},
+		{"", 5000, guests, "loud"},
+		{"quiet", 1, guests[2:], ""},
+		{"quiet", 5000, guests[:2], "quiet"},
+	} {
+		if got := toBlame(tc.asked, tc.requests, tc.guests); got != tc.want {
+			t.Errorf("%q asked %d times: %q is blamed; want %q", tc.asked, tc.requests, got, tc.want)
+		}
 	}
 }

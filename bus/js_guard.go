@@ -47,8 +47,9 @@ const (
 	guardWaiting = 16 << 20         // bytes of requests that wait to be read
 	// So many requests, or bytes on their way to the guard, delay those behind them: see boundAsked.
 	guardBehind, guardPending = 4000, 2 << 20
-	guardSays                 = 5   // log lines in a second
-	guardStrange              = 100 // answers in a second to requests of unknown senders
+	guardBlame                = 1000 // requests, or messages, between two looks that make a tenant the cause of that
+	guardSays                 = 5    // log lines in a second
+	guardStrange              = 100  // answers in a second to requests of unknown senders
 )
 
 // guardUser is the user name of the guard's connection.

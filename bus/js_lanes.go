@@ -116,18 +116,18 @@ func (l *jsLanes) turnAway() {
 	l.came[""]++
 }
 
-// most returns the tenant from which most requests have come since the last call, or "" if those of unknown senders are
-// more.
-func (l *jsLanes) most() (tenant string) {
+// most returns the tenant from which most requests have come since the last call, and how many they were; "" for those of
+// unknown senders.
+func (l *jsLanes) most() (tenant string, requests int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name, n := range l.came {
-		if n > l.came[tenant] {
-			tenant = name
+		if n > requests {
+			tenant, requests = name, n
 		}
 	}
 	clear(l.came)
-	return tenant
+	return tenant, requests
 }
 
 // waiting returns how many requests of all tenants wait.

@@ -248,24 +248,27 @@ func (w *pendingWatch) boundRequests(guests []guestPending, tenants []string) {
 // the guard has read them. pending are the bytes that wait for the guard.
 func (w *pendingWatch) boundAsked(guests []guestPending, pending int) {
 	g := w.bus.guard
-	most := g.lanes.most() // which begins to count anew
+	asked, requests := g.lanes.most() // which begins to count anew
 	if !g.isBehind(pending) {
 		return
 	}
-	if most == "" {
-		most = busiest(guests)
-	}
+	most := toBlame(asked, requests, guests)
 	if n := w.expelAsking(guests, most); n > 0 {
 		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they send requests to JetStream, or about their account, faster than these can be refused",
 			slog.String(job.LogTenant, most), slog.Int("clients", n))
 	}
 }
 
-// busiest returns the tenant whose clients sent most messages since the last look.
-func busiest(guests []guestPending) (most string) {
+// toBlame returns the tenant because of which requests pile up before the guard: the one that most of those come from that
+// the guard has read since the last look or, if it has read few, the one whose clients sent most messages. A tenant with
+// less than guardBlame of them is none: "".
+func toBlame(asked string, requests int, guests []guestPending) (most string) {
+	if requests >= guardBlame && asked != "" {
+		return asked
+	}
 	by := make(map[string]int64)
 	for _, g := range guests {
-		if by[g.tenant] += g.messages; g.tenant != "" && by[g.tenant] > by[most] {
+		if by[g.tenant] += g.messages; g.tenant != "" && by[g.tenant] >= max(guardBlame, by[most]) {
 			most = g.tenant
 		}
 	}
