@@ -78,6 +78,26 @@ func streamsAreGuarded(t *testing.T, servers []*Server) {
 		if !errors.As(err, &refusal) || refusal.Code != 403 {
 			t.Errorf("a stream over requests through node %d: %v", i, err)
 		}
+		for subject, body := range map[string]string{
+			"$JS.API.STREAM.CREATE.B":     `{"name":"B","subjects":["b.*"],"max_bytes":1024,"allow_atomic":true}`,
+			"$JS.API.STREAM.RESTORE.R":    `{"config":{"name":"R","subjects":["r.*"],"max_bytes":1024}}`,
+			"$SYS.REQ.ACCOUNT.PING.CONNZ": "", "$SYS.REQ.ACCOUNT.PING.STATZ": "",
+		} {
+			m, err := nc.Request(subject, []byte(body), 10*time.Second)
+			if err != nil {
+				t.Fatalf("%s through node %d: %v", subject, i, err)
+			}
+			if !bytes.Contains(m.Data, []byte(`"code":403`)) {
+				t.Errorf("%s through node %d: %s; want 403", subject, i, m.Data)
+			}
+		}
+		m, err := nc.Request("$SYS.REQ.USER.INFO", nil, 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(m.Data, []byte(`"user":"token:billing","account":"billing"`)) {
+			t.Errorf("who asks at node %d: %s", i, m.Data)
+		}
 		name := fmt.Sprintf("OWN%d", i)
 		testkit.Retry(t, "make a stream through a node", func(ctx context.Context) error {
 			_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, MaxBytes: 1 << 10, Replicas: 3})
