@@ -95,24 +95,3 @@ func TestWhoAsks(t *testing.T) {
 		t.Errorf("the server says %s", m.Data)
 	}
 }
-
-// TestToBlame: the tenant of the flood is blamed, and not one whose few requests happened to be read.
-func TestToBlame(t *testing.T) {
-	guests := []guestPending{{id: 1, tenant: "loud", messages: 900}, {id: 2, tenant: "loud", messages: 900}, {id: 3, tenant: "quiet", messages: 5}}
-	for _, tc := range []struct {
-		asked    string
-		requests int
-		guests   []guestPending
-		want     string
-	}{
-		{"loud", 5000, guests, "loud"},
-		{"quiet", 1, guests, "loud"},
-		{"", 5000, guests, "loud"},
-		{"quiet", 1, guests[2:], ""},
-		{"quiet", 5000, guests[:2], "quiet"},
-	} {
-		if got := toBlame(tc.asked, tc.requests, tc.guests); got != tc.want {
-			t.Errorf("%q asked %d times: %q is blamed; want %q", tc.asked, tc.requests, got, tc.want)
-		}
-	}
-}

@@ -47,9 +47,8 @@ const (
 	guardWaiting = 16 << 20         // bytes of requests that wait to be read
 	// So many requests, or bytes on their way to the guard, delay those behind them: see boundAsked.
 	guardBehind, guardPending = 4000, 2 << 20
-	guardBlame                = 1000 // requests, or messages, between two looks that make a tenant the cause of that
-	guardSays                 = 5    // log lines in a second
-	guardStrange              = 100  // answers in a second to requests of unknown senders
+	guardSays                 = 5   // log lines in a second
+	guardStrange              = 100 // answers in a second to requests of unknown senders
 )
 
 // guardUser is the user name of the guard's connection.
@@ -64,7 +63,7 @@ type guardSubjects struct {
 	ask  string // the guard is asked
 	pass string // the guard passes on
 	own  string // Carillon's own account asks
-	none string // nobody listens
+	none string // without a listener
 }
 
 func guardSubjectsOf(s *server.Server) guardSubjects {
@@ -223,7 +222,7 @@ func (g *jsGuard) passOn(j jsJob) {
 	}
 	request := &nats.Msg{Subject: g.pass + j.what, Header: header, Data: j.Data}
 	if !j.Wants() {
-		_ = g.conn.PublishMsg(request) // nobody waits for it
+		_ = g.conn.PublishMsg(request) // its sender waits for no answer
 		return
 	}
 	m, err := g.conn.RequestMsgWithContext(ctx, request)

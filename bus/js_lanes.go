@@ -51,7 +51,7 @@ type jsLanes struct {
 	mu      sync.Mutex
 	lanes   map[string]*jsLane // by tenant
 	bytes   int                // of the requests that wait
-	came    map[string]int     // requests since the last call of most, by tenant
+	came    map[string]int     // requests since the last call of takeCame, by tenant
 	running sync.WaitGroup     // grows under mu, and not after ctx has ended
 }
 
@@ -116,18 +116,16 @@ func (l *jsLanes) turnAway() {
 	l.came[""]++
 }
 
-// most returns the tenant from which most requests have come since the last call, and how many they were; "" for those of
-// unknown senders.
-func (l *jsLanes) most() (tenant string, requests int) {
+// takeCame returns how many requests have come from each tenant since the last call; "" is that of unknown senders.
+func (l *jsLanes) takeCame() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for name, n := range l.came {
-		if n > requests {
-			tenant, requests = name, n
-		}
+	if len(l.came) == 0 {
+		return nil
 	}
-	clear(l.came)
-	return tenant, requests
+	came := l.came
+	l.came = make(map[string]int)
+	return came
 }
 
 // waiting returns how many requests of all tenants wait.

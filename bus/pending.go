@@ -54,6 +54,8 @@ type pendingWatch struct {
 	at   time.Time         // of the last look
 	had  uint64            // what the process had allocated at the last look, in bytes
 	debt map[string]int64  // bytes that each tenant has sent beyond its rate; none below 1
+	// asking counts who delays the guard of JetStream.
+	asking askingCount
 }
 
 func newPendingWatch(b *Bus) *pendingWatch {
@@ -242,55 +244,6 @@ func (w *pendingWatch) boundRequests(guests []guestPending, tenants []string) {
 		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they send requests faster than these can be read",
 			slog.String(job.LogTenant, most), slog.Int("clients", n), slog.Int64("bytes", by[most]))
 	}
-}
-
-// boundAsked disconnects clients of the tenant that asks JetStream most, while its requests delay those of the others before
-// the guard has read them. pending are the bytes that wait for the guard.
-func (w *pendingWatch) boundAsked(guests []guestPending, pending int) {
-	g := w.bus.guard
-	asked, requests := g.lanes.most() // which begins to count anew
-	if !g.isBehind(pending) {
-		return
-	}
-	most := toBlame(asked, requests, guests)
-	if n := w.expelAsking(guests, most); n > 0 {
-		w.bus.opts.Logger.Warn("clients of the embedded NATS server were disconnected, because they send requests to JetStream, or about their account, faster than these can be refused",
-			slog.String(job.LogTenant, most), slog.Int("clients", n))
-	}
-}
-
-// toBlame returns the tenant because of which requests pile up before the guard: the one that most of those come from that
-// the guard has read since the last look or, if it has read few, the one whose clients sent most messages. A tenant with
-// less than guardBlame of them is none: "".
-func toBlame(asked string, requests int, guests []guestPending) (most string) {
-	if requests >= guardBlame && asked != "" {
-		return asked
-	}
-	by := make(map[string]int64)
-	for _, g := range guests {
-		if by[g.tenant] += g.messages; g.tenant != "" && by[g.tenant] >= max(guardBlame, by[most]) {
-			most = g.tenant
-		}
-	}
-	return most
-}
-
-// expelAsking disconnects the clients of a tenant that sent most messages since the last look, and those that sent a quarter
-// as many, and returns how many there were.
-func (w *pendingWatch) expelAsking(guests []guestPending, tenant string) (n int) {
-	most := int64(0)
-	for _, g := range guests {
-		if g.tenant == tenant {
-			most = max(most, g.messages)
-		}
-	}
-	for _, g := range guests {
-		if g.tenant == tenant && tenant != "" && most > 0 && 4*g.messages >= most {
-			n++
-			w.bus.doorman.expel(g.id, tenant, writeMax)
-		}
-	}
-	return n
 }
 
 // errExpelled is the error of a client that connects too soon after its tenant was too much.
