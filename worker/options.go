@@ -28,7 +28,7 @@ type Options struct {
 	// State is the directory of the locks; it is made if it does not exist.
 	State string
 
-	// Parallel is how many commands run at a time; 0 means 32. More of them wait.
+	// Parallel is how many commands run at a time; 0 means 256. More of them wait.
 	Parallel int
 	// Waiting is how many accepted runs wait for a command to end; 0 means 1000. Further ones are refused.
 	Waiting int
@@ -57,7 +57,7 @@ const (
 // withDefaults returns the options with their defaults.
 func (o Options) withDefaults() Options {
 	setDefault(&o.Tenant, "default")
-	setDefault(&o.Parallel, 32)
+	setDefault(&o.Parallel, 256)
 	setDefault(&o.Waiting, 1000)
 	setDefault(&o.Heartbeat, 10*time.Second)
 	setDefault(&o.Grace, 10*time.Second)

@@ -22,7 +22,7 @@ type workerCmd struct {
 	State string `help:"Directory of the locks that keep a command from running twice; created if it does not exist." default:"./carillon-worker" type:"path" env:"CARILLON_WORKER_STATE"`
 	Host  string `help:"Name of this machine in the subjects of runs, cron.NAME.>; the first part of its host name if left out." placeholder:"NAME" env:"CARILLON_WORKER_HOST"`
 
-	Parallel     int  `help:"Commands that run at a time; further ones wait." default:"32" env:"CARILLON_WORKER_PARALLEL"`
+	Parallel     int  `help:"Commands that run at a time; further ones wait." default:"256" env:"CARILLON_WORKER_PARALLEL"`
 	Waiting      int  `help:"Runs that wait for a command to end; further ones are refused." default:"1000" env:"CARILLON_WORKER_WAITING"`
 	Heartbeat    span `help:"How often a run is extended, and how soon a cancellation is noticed. After six missed ones the server gives the run up." default:"10s" env:"CARILLON_WORKER_HEARTBEAT"`
 	Grace        span `help:"Time between SIGTERM and SIGKILL for a command that is to end." default:"10s" env:"CARILLON_WORKER_GRACE"`
