@@ -18,8 +18,9 @@ IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
 # What `make failover` breaks: short, within five minutes, or all. It uses network namespaces where this user
 # may make them.
 FAILOVER ?= short
+CRON_FOR ?= 1h
 
-.PHONY: help demo test check check-rivals check-browser check-manifests check-packages browser screenshots bench rivals build fmt site examples crash failover upgrade fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser check-manifests check-packages browser screenshots bench rivals build fmt site examples crash failover cron upgrade fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
@@ -50,6 +51,9 @@ failover: build ## break a real cluster under load and check what it promised; F
 	./bin/failover --binary ./$(BINARY) --topology embedded --scenario $(FAILOVER) --seed $(SEED)
 	./bin/failover --binary ./$(BINARY) --topology outside --scenario $(FAILOVER) --seed $(SEED)
 	./bin/failover --binary ./$(BINARY) --topology guarded --scenario $(FAILOVER) --seed $(SEED)
+
+cron: build ## run one crontab under Debian's cron and under the worker for CRON_FOR, and compare (Linux, root)
+	go run ./bench/cron --binary ./$(BINARY) --for $(CRON_FOR) --seed $(SEED)
 
 upgrade: ## roll clusters from and to releases with other rows, with a binary of each
 	go test ./cmd/carillon -run '^TestUpgrade' -upgrade -count 1 -v

@@ -121,6 +121,7 @@ var house = map[string][]string{
 	"bench/history":      {"github.com/nats-io/nats.go"},
 	"bench/kit":          {module + "/bench/ports"},
 	"bench/ports":        {},
+	"bench/cron":         {module + "/bench/kit"},
 	"deploy/release":     {},
 	"bench/failover":     {module + "/bench/history", module + "/bench/kit", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 	"bench/failover/lan": {"golang.org/x/sys"},
