@@ -15,6 +15,10 @@ import (
 // requests with handlers of its own: those of the library reply to any subject, and measure only the time until a
 // request is handed on.
 
+// everyInstance stands in place of the id of an instance in questions by the name of the service that come from the account
+// of a tenant.
+const everyInstance = "all"
+
 // serviceDescription is the description in `nats micro info`. Tools show it as one line.
 const serviceDescription = "Durable job scheduler"
 
@@ -26,32 +30,44 @@ func (s *Service) addDiscovery() error {
 	if err != nil {
 		return err
 	}
-	for verb, answer := range map[micro.Verb]func() any{
-		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: s.identity(), Type: micro.PingResponseType} },
-		micro.InfoVerb:  func() any { return info },
-		micro.StatsVerb: func() any { return s.microStats() },
+	described, err := json.Marshal(info)
+	if err != nil {
+		return fmt.Errorf("api: describe the service: %w", err)
+	}
+	for verb, answer := range map[micro.Verb]func() ([]byte, error){
+		micro.PingVerb: func() ([]byte, error) {
+			return json.Marshal(micro.Ping{ServiceIdentity: s.identity(), Type: micro.PingResponseType})
+		},
+		micro.InfoVerb:  func() ([]byte, error) { return described, nil },
+		micro.StatsVerb: func() ([]byte, error) { return json.Marshal(s.microStats()) },
 	} {
-		for _, whom := range [][2]string{{}, {s.opts.serviceName()}, {s.opts.serviceName(), s.id}} {
+		for _, whom := range [][2]string{{}, {s.opts.serviceName()}, {s.opts.serviceName(), s.id}, {s.opts.serviceName(), everyInstance}} {
 			subject, err := micro.ControlSubject(verb, whom[0], whom[1])
 			if err != nil {
 				return fmt.Errorf("api: %w", err)
 			}
 			// The desk drops a question whose reply would go to a subject that is no inbox, as it does with
 			// requests.
-			sub, err := s.desk.Subscribe(subject, func(r *inbox.Request) { s.present(r, verb.String(), answer()) })
+			sub, err := s.desk.Subscribe(subject, func(r *inbox.Request) { s.present(r, verb.String(), answer) })
 			if err != nil {
 				return fmt.Errorf("api: subscribe to %s: %w", subject, err)
 			}
 			s.subs = append(s.subs, sub)
+			if err := sub.SetPendingLimits(curiousWaiting, curiousWaitingBytes); err != nil {
+				return fmt.Errorf("api: bound the questions on %s: %w", subject, err)
+			}
 		}
 	}
 	return nil
 }
 
-// present answers a discovery request. A failure is logged and nothing else: the caller asks again, and no job
-// depends on the answer.
-func (s *Service) present(r *inbox.Request, verb string, value any) {
-	body, err := json.Marshal(value)
+// present answers a discovery request, unless its account has asked too often. A failure is logged and nothing else: the
+// caller asks again, and no job depends on the answer.
+func (s *Service) present(r *inbox.Request, verb string, answer func() ([]byte, error)) {
+	if !r.Wants() || !s.curious.mayAsk(curiousOf(r), time.Now()) {
+		return
+	}
+	body, err := answer()
 	if err == nil {
 		err = r.Answer(verb, nil, body)
 	}

@@ -77,6 +77,8 @@ type Service struct {
 	desk *inbox.Desk
 
 	bodies *bodyPlaces // that are received in parts
+	// curious bounds the questions about the service by account.
+	curious curious
 
 	// id is random at each start, so that two processes on one machine are two instances.
 	id string // of this instance, among the NATS services

@@ -175,6 +175,9 @@ var discovery = []string{"PING", "INFO", "STATS"}
 
 const discovered = "carillon"
 
+// discoveredAll stands in place of an instance where a tenant asks all instances of the service by its name.
+const discoveredAll = "all"
+
 // export lets tenants import from Carillon's account. Only this package makes imports, each for its own tenant.
 func (a *accounts) export() error {
 	if a.own != nil {
@@ -206,7 +209,10 @@ func (a *accounts) fill(account *server.Account, tenant string, asksOnly bool) e
 	}
 	for _, verb := range discovery {
 		ours := "$SRV." + verb + "." + discovered
-		err = errors.Join(err, account.AddServiceImport(a.own, "$SRV."+verb, ours), account.AddServiceImport(a.own, ours, ours), account.AddServiceImport(a.own, ours+".>", ours+".>"))
+		// Sharing is set by the subject of the other account, so each import has one of its own.
+		for from, to := range map[string]string{"$SRV." + verb: ours, ours: ours + "." + discoveredAll, ours + ".>": ours + ".>"} {
+			err = errors.Join(err, account.AddServiceImport(a.own, from, to), account.SetServiceImportSharing(a.own, to, true))
+		}
 	}
 	if asksOnly {
 		return err

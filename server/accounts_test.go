@@ -268,3 +268,33 @@ func answersDiscovery(t *testing.T, principal string, m *nats.Msg) bool {
 	}
 	return strings.Contains(string(m.Data), `"name":"carillon"`)
 }
+
+// TestDiscoveryIsBounded: a tenant that asks about the service without end gets no more answers than its rate allows, and
+// another tenant gets its answers beside it. The questions about one instance and those about all have one rate.
+func TestDiscoveryIsBounded(t *testing.T) {
+	t.Parallel()
+	e := startEstate(t, nil)
+	loud, quiet := e.as("billing-viewer"), e.as("stock-viewer")
+	const questions, answersMax = 5000, 2000 // at the rate of 50 a second, the test would take half a minute for these
+	inbox := loud.NewInbox()
+	answered := make(chan *nats.Msg, 2*questions)
+	if _, err := loud.ChanSubscribe(inbox, answered); err != nil {
+		t.Fatal(err)
+	}
+	for i := range questions {
+		subject := []string{"$SRV.PING", "$SRV.INFO.carillon", "$SRV.STATS"}[i%3]
+		if err := loud.PublishRequest(subject, inbox, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := quiet.Request("$SRV.INFO.carillon", nil, 30*time.Second); err != nil {
+		t.Errorf("another tenant is not told about the service: %v", err)
+	}
+	if _, err := loud.Request("carillon.v1.billing.status", []byte("{}"), 30*time.Second); err != nil {
+		t.Error(err)
+	}
+	settle(t, loud)
+	if n := len(answered); n > answersMax || n == 0 {
+		t.Errorf("%d of %d questions are answered, want at most %d", n, questions, answersMax)
+	}
+}
