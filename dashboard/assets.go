@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
@@ -27,9 +28,9 @@ type asset struct {
 
 // The static files of the pages.
 var (
-	styleAsset  = newAsset("style.css", "text/css; charset=utf-8")
-	scriptAsset = newAsset("live.js", "text/javascript; charset=utf-8")
-	bellAsset   = newAsset("bell.svg", "image/svg+xml")
+	styleAsset  = newAsset("style.css", "text/css; charset=utf-8", "style/*.css")
+	scriptAsset = newAsset("live.js", "text/javascript; charset=utf-8", "live.js")
+	bellAsset   = newAsset("bell.svg", "image/svg+xml", "bell.svg")
 )
 
 // assets has the same files by path. The address of a page's script is not guessed from a name, so nothing else in
@@ -38,12 +39,21 @@ var assets = map[string]asset{
 	styleAsset.path: styleAsset, scriptAsset.path: scriptAsset, bellAsset.path: bellAsset,
 }
 
-// newAsset reads a file embedded in the binary. It panics if the file is missing, because the build is then wrong.
-// Six bytes of the hash are enough: they must differ from those of the release before, and from nothing else.
-func newAsset(name, kind string) asset {
-	content, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		panic(fmt.Sprintf("dashboard: %v", err))
+// newAsset reads the files embedded in the binary that match a pattern, one after another in the order of their names. It
+// panics if there is none, because the build is then wrong. Six bytes of the hash are enough: they must differ from those of
+// the release before, and from nothing else.
+func newAsset(name, kind, pattern string) asset {
+	parts, err := fs.Glob(files, "assets/"+pattern)
+	if err != nil || len(parts) == 0 {
+		panic(fmt.Sprintf("dashboard: no file %s: %v", pattern, err))
+	}
+	var content []byte
+	for _, file := range parts {
+		part, err := files.ReadFile(file)
+		if err != nil {
+			panic(fmt.Sprintf("dashboard: %v", err))
+		}
+		content = append(content, part...)
 	}
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)

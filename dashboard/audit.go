@@ -16,6 +16,11 @@ type auditBody struct {
 	Actions     []string
 }
 
+// Filtered reports whether the list has less than all entries.
+func (b *auditBody) Filtered() bool {
+	return b.Name != "" || b.Action != "" || b.By != "" || b.From != "" || b.To != ""
+}
+
 // entry is one change in the audit log, as a row of the page.
 type entry struct {
 	client.AuditEntry
@@ -31,17 +36,17 @@ var auditActions = []string{
 // audit returns the page of the audit log. It has no live part: rows that move while they are read are hard to
 // follow, and what is new is one reload away.
 func (v *visit) audit() view {
-	q := v.query
+	q, times, by := v.query, v.dashboard.typed(v.query.Get), v.clockOf("")
 	body := &auditBody{
 		Name: q.Get("name"), Action: q.Get("action"), By: q.Get("by"),
-		From: inputTime(q.Get("from")), To: inputTime(q.Get("to")), Actions: auditActions,
+		From: times.shown("from", by), To: times.shown("to", by), Actions: auditActions,
 	}
 	p := view{page: "audit", title: "Audit log", active: "/audit", body: body}
 	request := client.AuditRequest{Name: body.Name, Action: body.Action, By: body.By, Cursor: q.Get("cursor")}
 	var err error
 	// The first mistake is shown, and nothing is asked of the API.
 	if request.Limit, err = v.rows(); err == nil {
-		request.From, request.To, err = readRange(q.Get("from"), q.Get("to"))
+		request.From, request.To, err = times.ends()
 	}
 	var page client.AuditPage
 	if err == nil {

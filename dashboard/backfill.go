@@ -35,12 +35,13 @@ func (v *visit) backfillPage(name string, get func(string) string) view {
 	if err != nil {
 		return view{page: "failed", title: "Job " + clip(name), active: "/jobs", err: err}
 	}
-	body := &backfillBody{Job: info, From: inputTime(get("from")), To: inputTime(get("to")), Limit: get("limit"), Repeat: get("repeat") != ""}
+	times, by := v.dashboard.typed(get), v.clockOf(zoneOf(info.Timezone, info.Schedule))
+	body := &backfillBody{Job: info, From: times.shown("from", by), To: times.shown("to", by), Limit: get("limit"), Repeat: get("repeat") != ""}
 	p := view{page: "backfill", title: "Backfill of " + name, active: "/jobs", body: body}
 	if get("from") == "" && get("to") == "" {
 		return p
 	}
-	request, err := backfillRequest(name, get)
+	request, err := backfillRequest(name, times)
 	var reply client.BackfillReply
 	if err == nil {
 		request.DryRun = true
@@ -60,12 +61,12 @@ func (v *visit) backfillPage(name string, get func(string) string) view {
 }
 
 // backfillRequest returns the request for the values of the form. It checks only the forms of times and numbers.
-func backfillRequest(name string, get func(string) string) (request client.BackfillRequest, err error) {
-	request = client.BackfillRequest{Name: name, Repeat: get("repeat") != ""}
-	if request.From, request.To, err = readRange(get("from"), get("to")); err != nil {
+func backfillRequest(name string, times typed) (request client.BackfillRequest, err error) {
+	request = client.BackfillRequest{Name: name, Repeat: times.get("repeat") != ""}
+	if request.From, request.To, err = times.ends(); err != nil {
 		return request, err
 	}
-	if text := get("limit"); text != "" {
+	if text := times.get("limit"); text != "" {
 		if request.Limit, err = strconv.Atoi(text); err != nil || request.Limit < 1 {
 			return request, invalid("limit", "%q is not a number of runs; want 1 or more, or nothing for all", clip(text))
 		}
@@ -76,7 +77,7 @@ func backfillRequest(name string, get func(string) string) (request client.Backf
 // fillBack fires the runs of a backfill whose preview the reader has seen.
 func (v *visit) fillBack() (string, view) {
 	name := v.form.Get("name")
-	request, err := backfillRequest(name, v.form.Get)
+	request, err := backfillRequest(name, v.dashboard.typed(v.form.Get))
 	var reply client.BackfillReply
 	if err == nil {
 		reply, err = v.client.BackfillTicks(v.req.Context(), request)

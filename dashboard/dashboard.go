@@ -162,5 +162,8 @@ func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act a
 		v.send(rw, page)
 		return
 	}
+	if v.cookie != nil {
+		http.SetCookie(rw, v.cookie)
+	}
 	http.Redirect(rw, req, to, http.StatusSeeOther)
 }

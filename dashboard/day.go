@@ -112,7 +112,7 @@ func partsOf(minutes []daybook.Minute, begin time.Time) (parts [dayColumns]dayPa
 }
 
 // drawDay draws minutes by their time. It returns nil if there are none: then a server has just been installed.
-func drawDay(minutes []daybook.Minute, now time.Time) *dayChart {
+func drawDay(minutes []daybook.Minute, now time.Time, by clock) *dayChart {
 	if len(minutes) == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func drawDay(minutes []daybook.Minute, now time.Time) *dayChart {
 	parts := partsOf(minutes, begin)
 	sum := sumUpDay(&parts, begin)
 	s := scaleFor(sum.p99)
-	c := &dayChart{Marks: s.marks(), Most: rate(float64(sum.most) / dayColumn.Seconds()), About: sum.text()}
+	c := &dayChart{Marks: s.marks(), Most: rate(float64(sum.most) / dayColumn.Seconds()), About: sum.text(by)}
 	width := chartWidth / float64(dayColumns)
 	var p50, p99 line
 	for i, p := range parts {
@@ -183,11 +183,11 @@ func (s *daySum) isDown(i int) bool {
 }
 
 // text describes the day in words.
-func (s *daySum) text() string {
+func (s *daySum) text(by clock) string {
 	text := "No run was launched."
 	if s.launched > 0 {
-		text = fmt.Sprintf("Runs fired: %s. In the worst five minutes, from %s UTC, 99 %% of the launches of a minute were at most %s late.",
-			figure(s.fired), s.worst.UTC().Format("15:04"), millis(toMillis(s.p99)))
+		text = fmt.Sprintf("Runs fired: %s. In the worst five minutes, from %s, 99 %% of the launches of a minute were at most %s late.",
+			figure(s.fired), s.worst.In(by.loc).Format("15:04 MST"), millis(toMillis(s.p99)))
 	}
 	if s.down > 0 {
 		text += fmt.Sprintf(" The server did not run for about %s.", span(time.Duration(s.down)*dayColumn))

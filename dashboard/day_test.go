@@ -72,7 +72,7 @@ func TestDayChart(t *testing.T) {
 		}
 		minutes = append(minutes, m)
 	}
-	c := drawDay(minutes, now)
+	c := drawDay(minutes, now, utc)
 	if len(c.P50) != 2 || len(c.P99) != 2 {
 		t.Errorf("%d and %d lines; want one before the standstill and one after it", len(c.P50), len(c.P99))
 	}
@@ -92,10 +92,10 @@ func TestDayChart(t *testing.T) {
 			t.Errorf("the words are %q; want %q", c.About, says)
 		}
 	}
-	if again := drawDay(minutes, now.Add(time.Minute)); again.P99[0] != c.P99[0] {
+	if again := drawDay(minutes, now.Add(time.Minute), utc); again.P99[0] != c.P99[0] {
 		t.Error("the drawing moves within five minutes though nothing has come")
 	}
-	if drawDay(nil, now) != nil {
+	if drawDay(nil, now, utc) != nil {
 		t.Error("there is a chart of no minutes")
 	}
 }

@@ -65,7 +65,7 @@ func TestDeadGroups(t *testing.T) {
 	if n := strings.Count(runs, "data-run="); n != 2 || strings.Contains(runs, `data-confirm="retry"`) {
 		t.Errorf("%d runs of the group are listed, want 2, and no form for all runs of the job", n)
 	}
-	w.check("/runs?job=broken&status=dead&cause=0", 200, "No run is dead.")
+	w.check("/runs?job=broken&status=dead&cause=0", 200, "No dead run matches.")
 
 	w.done("/dead/dismiss", "Runs that are dismissed: 0.", "job", "broken", "cause", "0")
 	w.done("/dead/dismiss", "Runs that are dismissed: 2.", "job", "broken", "cause", cause, "reason", "known")

@@ -21,13 +21,13 @@ var functions = template.FuncMap{
 // instant is the texts that a page shows for a point in time.
 type instant struct {
 	ISO      string // for the datetime attribute
-	Exact    string // in UTC
+	Exact    string // by the clock of the page
 	Relative string // distance to now; "" if the time is zero
 }
 
-// instantOf returns the texts for t as seen at now. Milliseconds are shown only if there are any: scheduled times
-// mostly have none.
-func instantOf(t client.Time, now time.Time) instant {
+// instantOf returns the texts for t by a clock, as seen at now. Milliseconds are shown only if there are any: scheduled
+// times mostly have none.
+func instantOf(t client.Time, by clock, now time.Time) instant {
 	if t.IsZero() {
 		return instant{}
 	}
@@ -35,7 +35,7 @@ func instantOf(t client.Time, now time.Time) instant {
 	if t.Nanosecond() != 0 {
 		layout += ".000"
 	}
-	return instant{ISO: t.String(), Exact: t.UTC().Format(layout) + " UTC", Relative: relative(t.Sub(now))}
+	return instant{ISO: t.String(), Exact: t.In(by.loc).Format(layout + " MST"), Relative: relative(t.Sub(now))}
 }
 
 // relative returns the text of a distance from now; negative is in the past. Below a second it is "now" in both

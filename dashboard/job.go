@@ -64,7 +64,7 @@ func (v *visit) jobPage(name string) view {
 	if err != nil {
 		return view{page: "failed", title: "Job " + clip(name), active: "/jobs", err: err}
 	}
-	body := &jobBody{Job: info, JSON: text, Facts: factsOf(&info), Key: rand.Text()}
+	body := &jobBody{Job: info, JSON: text, Facts: factsOf(&info, v.clockOf(zoneOf(info.Timezone, info.Schedule))), Key: rand.Text()}
 	p.body = body
 	runs, err := v.client.ListRuns(v.req.Context(), client.RunListRequest{Job: name, Limit: ledgerShown})
 	if err != nil {
@@ -172,7 +172,7 @@ func zoneOf(timezone, schedule string) string {
 
 // factsOf lists a job's definition in words, without the fields that are not set. The order is that in which a
 // reader asks: when, where to, what if it fails, since when.
-func factsOf(j *client.JobInfo) []fact {
+func factsOf(j *client.JobInfo, by clock) []fact {
 	var list []fact
 	add := func(name, value string) {
 		if value != "" {
@@ -182,8 +182,8 @@ func factsOf(j *client.JobInfo) []fact {
 	add("Schedule", strings.Join(append(slices.Clone(j.Schedules), j.Schedule), "\n"))
 	add("Except", strings.Join(j.Exclude, "\n"))
 	add("Time zone", zoneOf(j.Timezone, j.Schedule))
-	add("From", instantOf(j.StartsAt, time.Time{}).Exact)
-	add("Until", instantOf(j.EndsAt, time.Time{}).Exact)
+	add("From", instantOf(j.StartsAt, by, time.Time{}).Exact)
+	add("Until", instantOf(j.EndsAt, by, time.Time{}).Exact)
 	add("Maximum number of runs", nonZero(uint64(j.MaxRuns)))
 	add("Jitter", lengthOf(j.Jitter))
 	add("Target", targetText(&j.Target))
@@ -199,8 +199,8 @@ func factsOf(j *client.JobInfo) []fact {
 	add("Pauses after", countOf(j.PauseOnFailure, "dead run", "dead runs in a row"))
 	add("Labels", pairsText(j.Labels, "="))
 	add("Version", nonZero(uint64(j.Version)))
-	add("Created", instantOf(j.CreatedAt, time.Time{}).Exact)
-	add("Changed", instantOf(j.UpdatedAt, time.Time{}).Exact)
+	add("Created", instantOf(j.CreatedAt, by, time.Time{}).Exact)
+	add("Changed", instantOf(j.UpdatedAt, by, time.Time{}).Exact)
 	return list
 }
 

@@ -54,7 +54,7 @@ func (o *overview) fill(v *visit, status scheduler.Status) {
 	hour := drawHour(r.samples(), v.now)
 	o.Levels, o.Hour = levels(&status.Lateness), &hour
 	if book := v.dashboard.opts.Daybook; book != nil {
-		o.Day = drawDay(book.Since(dayStart(v.now), v.now), v.now)
+		o.Day = drawDay(book.Since(dayStart(v.now), v.now), v.now, v.clockOf(""))
 	}
 }
 

@@ -45,17 +45,18 @@ var examples = []example{
 // playground returns the page on which a schedule can be tried. It registers nothing. Its address has the whole form,
 // so that a schedule can be passed on as a link.
 func (v *visit) playground() view {
-	q := v.query
+	q, times := v.query, v.dashboard.typed(v.query.Get)
+	by := v.clockOf(zoneOf(q.Get("timezone"), q.Get("schedule")))
 	body := &playgroundBody{
 		Schedule: q.Get("schedule"), Exclude: q.Get("exclude"), Timezone: q.Get("timezone"),
-		StartsAt: inputTime(q.Get("starts_at")), After: inputTime(q.Get("after")), Count: orElse(q.Get("count"), "10"),
+		StartsAt: times.shown("starts_at", by), After: times.shown("after", by), Count: orElse(q.Get("count"), "10"),
 		Examples: examples, Zones: zones,
 	}
 	p := view{page: "playground", title: "When would it fire?", active: "/playground", body: body}
 	if body.Schedule == "" {
 		return p
 	}
-	request, err := nextRequest(q.Get)
+	request, err := nextRequest(times)
 	var reply client.NextReply
 	if err == nil {
 		reply, err = v.client.Next(v.req.Context(), request)
@@ -71,13 +72,14 @@ func (v *visit) playground() view {
 
 // nextRequest returns the request for the values of the form. A schedule of several lines is several schedules. It
 // checks only the forms of times and numbers; the schedule is checked by the API.
-func nextRequest(get func(string) string) (request client.NextRequest, err error) {
+func nextRequest(times typed) (request client.NextRequest, err error) {
+	get := times.get
 	request = client.NextRequest{Timezone: get("timezone"), Exclude: linesOf(get("exclude"))}
 	request.Schedule, request.Schedules = schedulesOf(get("schedule"))
-	if request.StartsAt, err = readTime("starts_at", get("starts_at")); err != nil {
+	if request.StartsAt, err = times.instant("starts_at"); err != nil {
 		return request, err
 	}
-	if request.After, err = readTime("after", get("after")); err != nil {
+	if request.After, err = times.instant("after"); err != nil {
 		return request, err
 	}
 	if text := get("count"); text != "" {

@@ -66,6 +66,7 @@ var actions = map[string]action{
 	"/dead/dismiss":   {"runs.dismiss_many", (*visit).dismissGroup},
 	"/job/backfill":   {"jobs.backfill", (*visit).fillBack},
 	"/nodes/handover": {"handover", (*visit).handOver},
+	"/zone":           {"status", (*visit).chooseZone},
 }
 
 // permits returns why a reader may not have what has a need: the tenant is none, or they lack the right; nil if they may.

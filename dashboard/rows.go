@@ -3,8 +3,6 @@ package dashboard
 import (
 	"net/http"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/carillon-io/carillon/client"
 )
@@ -39,35 +37,6 @@ func (v *visit) first() string {
 		}
 	}
 	return v.link(v.path, pairs...)
-}
-
-// timeLayouts lists the notations of an instant in forms: those that users may type, and those that
-// browsers send. All are in UTC.
-var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
-
-// readTime parses an instant in a form; "" gives the zero Time. Times without a zone are read as UTC, as all pages
-// show them; the zone of the browser is unknown here.
-func readTime(field, text string) (client.Time, error) {
-	if text == "" {
-		return client.Time{}, nil
-	}
-	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
-			return client.At(t), nil
-		}
-	}
-	return client.Time{}, invalid(field, "%q is not a time; want UTC such as 2026-12-01T08:00", clip(text))
-}
-
-// inputTime returns an instant in the notation of a browser's datetime field. A text that is not an
-// instant gives "", because browsers show nothing else. Fractions of a second are dropped, because the field of a
-// browser has none by default.
-func inputTime(text string) string {
-	t, err := readTime("", text)
-	if err != nil || t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02T15:04:05")
 }
 
 // invalid returns the error of the API for an invalid field.

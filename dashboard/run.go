@@ -6,8 +6,12 @@ import "github.com/carillon-io/carillon/client"
 // server checks the state again.
 type runBody struct {
 	Run                             client.Run
+	zone                            string // of the job, if the reader has chosen that
 	MayRetry, MayDismiss, MayCancel bool
 }
+
+// ZoneName returns the zone of the job, if the reader has chosen that.
+func (b *runBody) ZoneName() string { return b.zone }
 
 // run returns the page of the run that the parameter id names.
 func (v *visit) run() view { return v.runPage(v.query.Get("id")) }
@@ -18,7 +22,7 @@ func (v *visit) runPage(id string) view {
 	if err != nil {
 		return view{page: "failed", title: "Run " + clip(id), active: "/jobs", err: err}
 	}
-	body := &runBody{Run: r}
+	body := &runBody{Run: r, zone: v.clockOfJob(r.Job).name}
 	switch r.Status {
 	case "dead", "cancelled":
 		body.MayRetry, body.MayDismiss = true, r.Status == "dead" && r.DismissedAt.IsZero()

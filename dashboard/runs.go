@@ -11,6 +11,7 @@ import (
 // runsBody is the content of a list of runs: one page of them, and the filter.
 type runsBody struct {
 	Job, Status, From, To string
+	zone                  string // of the times
 	Runs                  []client.Run
 	// Strip is drawn for one job only: runs of several have no common order.
 	Strip       []stroke
@@ -22,6 +23,14 @@ type runsBody struct {
 	Cause string
 }
 
+// Filtered reports whether the list has less than all runs of its job or, without a job, than all dead ones.
+func (b *runsBody) Filtered() bool {
+	return b.From != "" || b.To != "" || b.Cause != "" || b.Status != "" && (!b.AllJobs || b.Status != "dead")
+}
+
+// ZoneName returns the zone of the job, if the reader has chosen that.
+func (b *runsBody) ZoneName() string { return b.zone }
+
 // They are the choices of the filter. A status that the API adds can be asked for in the address before it is among
 // them.
 var runStatuses = []string{"pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
@@ -29,18 +38,19 @@ var runStatuses = []string{"pending", "running", "retrying", "succeeded", "faile
 // runs returns the list of runs that the query selects.
 func (v *visit) runs() view {
 	q := v.query
-	return v.runsPage(q.Get("job"), q.Get("status"), q.Get("from"), q.Get("to"))
+	return v.runsPage(q.Get("job"), q.Get("status"), v.dashboard.typed(q.Get))
 }
 
 // runsPage returns the list of a job's runs or, without a job, of the dead runs of all jobs. Without a job only dead
 // runs can be listed, so that is the default status.
-func (v *visit) runsPage(job, status, from, to string) view {
+func (v *visit) runsPage(job, status string, times typed) view {
 	// The API lists the runs of all jobs only if they are dead.
 	if job == "" && status == "" {
 		status = "dead"
 	}
+	by := v.clockOfJob(job)
 	body := &runsBody{
-		Job: job, Status: status, From: inputTime(from), To: inputTime(to), Statuses: runStatuses,
+		Job: job, Status: status, zone: by.name, From: times.shown("from", by), To: times.shown("to", by), Statuses: runStatuses,
 		AllJobs: job == "", MayRetry: status == "dead",
 	}
 	p := view{page: "runs", title: "Runs of " + clip(job), active: "/jobs", body: body, live: []string{"run-list"}}
@@ -55,7 +65,7 @@ func (v *visit) runsPage(job, status, from, to string) view {
 		request.Limit, body.MayRetry, p.live = deadPage, false, nil
 	}
 	if err == nil {
-		request.From, request.To, err = readRange(from, to)
+		request.From, request.To, err = times.ends()
 	}
 	var page client.RunPage
 	if err == nil {
@@ -78,14 +88,6 @@ func ofCause(runs []client.Run, cause string) []client.Run {
 		return runs
 	}
 	return slices.DeleteFunc(runs, func(r client.Run) bool { return rungroup.CauseID(&r) != cause })
-}
-
-// readRange parses the two ends of a range of scheduled times. Either may be "".
-func readRange(from, to string) (a, b client.Time, err error) {
-	if a, err = readTime("from", from); err == nil {
-		b, err = readTime("to", to)
-	}
-	return a, b, err
 }
 
 // changedMax bounds the runs that one click retries or dismisses. The notice says if more are left, so that the reader
@@ -112,16 +114,16 @@ func (v *visit) dismissRuns() (string, view) {
 // that it changed: with the notice all, or with some if more match.
 func (v *visit) eachFound(all, some string, change func(client.RetryManyRequest) (n int, more bool, err error)) (string, view) {
 	f := v.form
-	job, from, to := f.Get("job"), f.Get("from"), f.Get("to")
+	job, times := f.Get("job"), v.dashboard.typed(f.Get)
 	request := client.RetryManyRequest{Job: job, Limit: changedMax}
 	var err error
-	request.From, request.To, err = readRange(from, to)
+	request.From, request.To, err = times.ends()
 	n, more := 0, false
 	if err == nil {
 		n, more, err = change(request)
 	}
 	if err != nil {
-		p := v.runsPage(job, "dead", from, to)
+		p := v.runsPage(job, "dead", times)
 		p.err, p.live = err, nil
 		return "", p
 	}
@@ -129,7 +131,7 @@ func (v *visit) eachFound(all, some string, change func(client.RetryManyRequest)
 	if more {
 		notice = some
 	}
-	return v.link("/runs", "job", job, "status", "dead", "from", from, "to", to, "notice", notice, "n", strconv.Itoa(n)), view{}
+	return v.link("/runs", "job", job, "status", "dead", "from", f.Get("from"), "to", f.Get("to"), typedIn, f.Get(typedIn), "notice", notice, "n", strconv.Itoa(n)), view{}
 }
 
 // stroke is a run in the strip that shows a job's last runs. About is the text for readers who do not see the

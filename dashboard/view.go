@@ -49,6 +49,11 @@ type frame struct {
 
 	// Insecurity is Options.Insecurity.
 	Insecurity string
+
+	// ZoneChoice is what the reader has chosen for times, and Here the address of the page, for the form that chooses.
+	ZoneChoice, Here string
+	clock            clock
+	named            func(zone string) clock
 }
 
 // Link returns the address of another page for the same tenant. pairs are query parameters: names and
@@ -68,7 +73,28 @@ func (f *frame) IsOfAll() bool {
 }
 
 // When returns the texts for an instant.
-func (f *frame) When(t client.Time) instant { return instantOf(t, f.Now) }
+func (f *frame) When(t client.Time) instant { return instantOf(t, f.clock, f.Now) }
+
+// WhenOf returns the texts for an instant of one job among many, which has a zone of its own if the reader has chosen that
+// of the job.
+func (f *frame) WhenOf(j *client.JobInfo, t client.Time) instant {
+	if f.ZoneChoice != zoneJob {
+		return f.When(t)
+	}
+	return instantOf(t, f.named(zoneOf(j.Timezone, j.Schedule)), f.Now)
+}
+
+// HasOwnZone reports whether the reader has chosen a zone by its name.
+func (f *frame) HasOwnZone() bool {
+	return f.ZoneChoice != zoneJob && f.ZoneChoice != zoneUTC && f.clock.name == f.ZoneChoice
+}
+
+// Document returns the address of a document of this release, or of all for "". The binary does not have them; the text around
+// a link says what a reader without access to it may look for.
+func (f *frame) Document(name string) string { return documentOf(f.Status.Version, name) }
+
+// Zone returns the name of the zone in which the page shows times, and expects those that are typed.
+func (f *frame) Zone() string { return f.clock.name }
 
 // Age returns the text of how long ago an instant was. It is "" for none.
 func (f *frame) Age(t client.Time) string {
@@ -113,6 +139,11 @@ func (v *visit) frame(p *view) *frame {
 		Alert: publicError(p.err), Notice: notices[v.query.Get("notice")],
 		Insecurity: v.dashboard.opts.Insecurity,
 		Style:      styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
+		ZoneChoice: zoneChoice(v.req), Here: v.here(), clock: v.clockFor(p.body),
+	}
+	f.named = func(zone string) clock {
+		c, _ := v.dashboard.clockNamed(zone)
+		return c
 	}
 	f.Notice = strings.Replace(f.Notice, "#", nameOrNumber(v.query.Get("n")), 1)
 	// Who signs in, or reads about the API, may not know more of the node than that it is there.

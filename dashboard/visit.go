@@ -36,6 +36,8 @@ type visit struct {
 	client *client.Client
 	now    time.Time
 	err    error // why the visit has no client; nil if it has
+	// cookie is set with the answer to an action; nil sets none.
+	cookie *http.Cookie
 }
 
 // visit returns the visit of a request. It never fails: a tenant that is none leaves the visit with err, which open

@@ -7,18 +7,16 @@
   let source = null;
   let timer = 0;
 
-  // localize adds what the reader's clock shows to the times that ask for it.
-  function localize(within) {
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
-    if (zone === "UTC") return;
-    const format = new Intl.DateTimeFormat(undefined, {
-      weekday: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
-    });
-    for (const time of within.querySelectorAll("time[data-local]")) {
-      const isSame = time.closest("[data-zone]")?.dataset.zone === zone;
-      time.title = isSame ? "" : zone;
-      time.textContent = isSame ? "" : format.format(new Date(time.dateTime)) + " here";
-    }
+  // offerHere adds the zone of the browser to the zones that a reader may choose from; a choice is sent at once.
+  function offerHere() {
+    const choice = document.querySelector("#zone-choice select");
+    if (!choice) return;
+    const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const known = [...choice.options].find((o) => o.value === here);
+    if (known) known.textContent = here === "UTC" ? "UTC" : "mine, " + here;
+    else if (here) choice.add(new Option("mine, " + here, here));
+    choice.form.querySelector("button").hidden = true;
+    choice.addEventListener("change", () => choice.form.requestSubmit());
   }
 
   // isInUse reports whether an element must not be replaced just now: something in it is open or chosen, or is being typed or
@@ -49,7 +47,6 @@
     template.innerHTML = fragment.html;
     const fresh = template.content.firstElementChild;
     if (!fresh || fresh.id !== fragment.id) return;
-    localize(template.content);
     if (fresh.isEqualNode(old)) return;
     const focus = focusPath(old);
     old.replaceWith(fresh);
@@ -121,6 +118,6 @@
     for (const button of document.querySelectorAll("form[method=post] button:disabled")) button.disabled = false;
   });
 
-  localize(document);
+  offerHere();
   open();
 })();

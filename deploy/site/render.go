@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -23,10 +24,10 @@ const (
 	iconFile    = "bell.svg"
 )
 
-// dashboardStyle and dashboardIcon are the style and the icon of the server's pages, which the site shares: one palette,
+// dashboardStyle and dashboardIcon are the files of the style and the icon of the server's pages, which the site shares: one palette,
 // light and dark.
 const (
-	dashboardStyle = "dashboard/assets/style.css"
+	dashboardStyle = "dashboard/assets/style/*.css"
 	dashboardIcon  = "dashboard/assets/bell.svg"
 )
 
@@ -79,13 +80,29 @@ func (s *site) render() (map[string][]byte, error) {
 	if files[iconFile], err = s.read(dashboardIcon); err != nil {
 		return nil, err
 	}
-	own, err := assets.ReadFile("assets/site.css")
-	if err != nil {
-		return nil, err
-	}
-	style, err := s.read(dashboardStyle)
-	files[styleFile] = append(append(style, '\n'), own...)
+	files[styleFile], err = s.style()
 	return files, err
+}
+
+// style returns the style of the server's pages, whose parts are in the order of their names, and that of the site.
+func (s *site) style() ([]byte, error) {
+	parts, err := fs.Glob(s.root, dashboardStyle)
+	if err == nil && len(parts) == 0 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dashboardStyle, err)
+	}
+	var all []byte
+	for _, name := range parts {
+		part, err := s.read(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, part...), '\n')
+	}
+	own, err := assets.ReadFile("assets/site.css")
+	return append(all, own...), err
 }
 
 // table is a table, which on a narrow screen is moved on its own.
