@@ -100,6 +100,11 @@ func (t *Tab) Look(v View) error {
 		}}))
 }
 
+// SetZone sets the timezone of the browser for the pages of the tab.
+func (t *Tab) SetZone(name string) error {
+	return t.do(command(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name}))
+}
+
 // WithoutScripts switches JavaScript off for the pages that are opened after it.
 func (t *Tab) WithoutScripts() error {
 	return t.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
