@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// apartMax is how late Carillon may start a tick, and how far the two starts of a tick may be apart.
-const apartMax = time.Second
+// behindMax is how long after cron Carillon may start a tick.
+const behindMax = time.Second
 
 // resultBytes is how much of the end of an output a run has, by docs/worker.md.
 const resultBytes = 512
@@ -53,7 +53,7 @@ type sides struct {
 type comparison struct {
 	findings []finding
 	late     [2][]time.Duration // of cron's starts, and of Carillon's; sorted
-	apart    []time.Duration    // from cron's start less its habit to Carillon's; sorted
+	behind   []time.Duration    // from cron's start of a tick to Carillon's; sorted
 	overlaps int                // of cron
 	skipped  int                // ticks of long commands
 }
@@ -112,33 +112,26 @@ func (d *sides) starts() finding {
 	return f
 }
 
-// punctual checks that Carillon starts a tick within a second, and that both start it within a second of each other. Cron
-// looks at its table a second or more after the minute and starts nothing before; this delay, its smallest one, is its
-// habit and no difference.
+// punctual checks that Carillon starts a tick neither before its minute nor more than a second after cron. How much earlier
+// than cron it starts is told and not judged: cron looks at its table a second after the minute, and a herd takes it longer.
 func (d *sides) punctual(c *comparison) finding {
-	f := finding{promise: "a tick is started at most 1 s after it, and 1 s from cron's start less cron's habit"}
+	f := finding{promise: "a tick is not started before its minute, nor more than 1 s after cron starts it"}
 	for t, cron := range d.cron {
 		c.late[0] = append(c.late[0], t.late(cron[0]))
-		if ours := d.ours[t]; len(ours) > 0 {
-			c.late[1] = append(c.late[1], t.late(ours[0]))
-		}
-	}
-	slices.Sort(c.late[0])
-	slices.Sort(c.late[1])
-	for t, cron := range d.cron {
 		ours := d.ours[t]
 		if len(ours) == 0 {
 			continue // starts and longOnes judge this
 		}
 		f.cases++
-		late := t.late(ours[0])
-		apart := late - (t.late(cron[0]) - c.late[0][0])
-		c.apart = append(c.apart, apart)
-		if late < 0 || late > apartMax || apart.Abs() > apartMax {
+		late, behind := t.late(ours[0]), ours[0].Began.Sub(cron[0].Began)
+		c.late[1], c.behind = append(c.late[1], late), append(c.behind, behind)
+		if late < 0 || behind > behindMax {
 			f.fault("%s: Carillon starts %s after the minute, cron %s", t, late, t.late(cron[0]))
 		}
 	}
-	slices.Sort(c.apart)
+	for _, of := range [][]time.Duration{c.late[0], c.late[1], c.behind} {
+		slices.Sort(of)
+	}
 	return f
 }
 

@@ -55,9 +55,12 @@ func TestCompare(t *testing.T) {
 		{"a run is missing, its start is there", func(s *sight) { s.runs = s.runs[1:] }, []int{0, 6}},
 		{"a start is doubled", func(s *sight) { s.ours = append(s.ours, s.ours[0]) }, []int{0, 2, 5, 6}},
 		{"a start that cron does not know", func(s *sight) { s.cron = slices.Delete(s.cron, 2, 3) }, []int{0}},
-		{"a start is late", func(s *sight) { s.ours[0].Began = s.ours[0].Began.Add(time.Second) }, []int{1}},
+		{"a start is late", func(s *sight) { s.ours[0].Began = s.ours[0].Began.Add(2200 * time.Millisecond) }, []int{1}},
+		{"both start late", func(s *sight) {
+			s.cron[0].Began, s.ours[0].Began = s.cron[0].Began.Add(5*time.Second), s.ours[0].Began.Add(5*time.Second)
+		}, nil},
 		{"a start is early", func(s *sight) { s.ours[0].Began = s.ours[0].Began.Add(-50 * time.Millisecond) }, []int{1}},
-		{"cron's herd is slow", func(s *sight) { s.cron[2].Began = s.cron[2].Began.Add(2 * time.Second) }, []int{1}},
+		{"cron's herd is slow", func(s *sight) { s.cron[2].Began = s.cron[2].Began.Add(2 * time.Second) }, nil},
 		{"a command runs beside itself", func(s *sight) { s.ours[0].Ended = s.ours[0].Began.Add(61 * time.Second) }, []int{2}},
 		{"a command has no end", func(s *sight) { s.ours[0].Ended = time.Time{} }, []int{2, 6}},
 		{"a skipped tick is not recorded", func(s *sight) { s.runs = slices.Delete(s.runs, 3, 4) }, []int{3}},
