@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 
@@ -59,15 +60,52 @@ func (s *Service) addAccountLocked(tenant string, nc *nats.Conn) error {
 		s.conns = append(s.conns, nc)
 	}
 	desk := inbox.NewDesk(nc, s.opts.Inboxes, s.opts.Logger)
-	sub, err := desk.QueueSubscribe(s.opts.accountRoot()+tenant+".>", queueGroup, s.acceptFromAccount)
+	unread := unreadCount{service: s, tenant: tenant}
+	sub, err := desk.QueueSubscribe(s.opts.accountRoot()+tenant+".>", queueGroup, func(r *inbox.Request) {
+		unread.look()
+		s.acceptFromAccount(r)
+	})
 	if err == nil {
 		s.accounts[tenant] = sub
+		unread.of.Store(sub)
 		err = sub.SetPendingLimits(accountPendingMessages, accountPendingBytes)
 	}
 	if err != nil {
 		return fmt.Errorf("api: subscribe to the requests of the tenant %s: %w", tenant, err)
 	}
 	return nil
+}
+
+// unreadCount counts the requests of a tenant that NATS drops, because too many wait to be read: they get no answer. For the
+// goroutine of the subscription, save of.
+type unreadCount struct {
+	service *Service
+	tenant  string
+	of      atomic.Pointer[nats.Subscription] // nil until the subscription is known
+
+	calls, known int
+}
+
+// unreadEvery is after how many requests a subscription is asked for what it has dropped. While it drops, it is read without a
+// pause.
+const unreadEvery = 256
+
+// look counts what has been dropped since it last did.
+func (u *unreadCount) look() {
+	if u.calls++; u.calls%unreadEvery != 0 || u.service.opts.Unanswered == nil {
+		return
+	}
+	sub := u.of.Load()
+	if sub == nil {
+		return
+	}
+	dropped, err := sub.Dropped()
+	if err != nil {
+		return // it has ended
+	}
+	for ; u.known < dropped; u.known++ {
+		u.service.opts.Unanswered(u.tenant)
+	}
 }
 
 // acceptFromAccount accepts a request from the account of a tenant, of any verb.
@@ -80,11 +118,14 @@ func (s *Service) acceptFromAccount(r *inbox.Request) {
 	}
 	// NATS answers like this on a subject without a subscriber, and at once, so that a flood of them has no pace but its own.
 	bare := r.Bare()
-	s.executor.pacer.send(s.executor.partyOf(tenant), len(r.Data), func() {
+	isSent := s.executor.pacer.send(s.executor.partyOf(tenant), len(r.Data), func() {
 		if err := bare.Answer("", nats.Header{"Status": {"503"}}, nil); err != nil {
 			s.opts.Logger.Warn("a request of an unknown verb was not answered", slog.String(job.LogTenant, tenant), slog.Any("error", err))
 		}
 	})
+	if !isSent {
+		s.leave(r, tenant)
+	}
 }
 
 // ended returns the error of a drain, without that of a subscription that an earlier call has drained, or whose connection

@@ -16,7 +16,7 @@ const (
 	// they show; what is beyond gets no answer.
 	curiousRate, curiousBurst = 50, 100
 	// curiousWaiting and curiousWaitingBytes bound the questions on a subject that wait to be read. NATS drops further ones.
-	curiousWaiting, curiousWaitingBytes = 1000, 1 << 20
+	curiousWaiting, curiousWaitingBytes = 16 << 10, 4 << 20
 	// curiousMax bounds the accounts that are told apart. Further ones share a rate.
 	curiousMax = 4096
 )
@@ -47,14 +47,18 @@ func (c *curious) mayAsk(account string, now time.Time) bool {
 	return one.AllowN(now, 1)
 }
 
-// curiousOf returns the account of a question: "" is Carillon's own, and that of senders whose header cannot be believed.
+// strangers stands for the accounts of questions whose header does not say who sends them, as if it were one: clients of
+// tenants can write headers like that. It is no name of an account.
+const strangers = "?"
+
+// curiousOf returns the account of a question: "" is Carillon's own, from which questions come without a header.
 func curiousOf(r *inbox.Request) string {
-	if len(r.Header[inbox.SenderHeader]) == 0 {
+	if r.HeaderBytes == 0 {
 		return ""
 	}
 	account, _, err := r.Sender()
 	if err != nil {
-		return ""
+		return strangers
 	}
 	return account
 }

@@ -64,7 +64,9 @@ func (s *Service) addDiscovery() error {
 // present answers a discovery request, unless its account has asked too often. A failure is logged and nothing else: the
 // caller asks again, and no job depends on the answer.
 func (s *Service) present(r *inbox.Request, verb string, answer func() ([]byte, error)) {
-	if !r.Wants() || !s.curious.mayAsk(curiousOf(r), time.Now()) {
+	account := curiousOf(r)
+	if !s.curious.mayAsk(account, time.Now()) {
+		s.leave(r, account)
 		return
 	}
 	body, err := answer()

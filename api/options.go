@@ -57,6 +57,10 @@ type Options struct {
 	// NewService closes the connections after Close. nil: tenants have no accounts there. Safe for concurrent use.
 	Accounts func() (map[string]*nats.Conn, error)
 
+	// Unanswered is told of each request from the account of a tenant that gets no answer on purpose; account "" is not known.
+	// nil: it is not counted. Safe for concurrent use.
+	Unanswered func(account string)
+
 	// Zones are the rules of timezones for previews. Default: those in the binary.
 	Zones *schedule.Zones
 

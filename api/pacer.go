@@ -41,15 +41,15 @@ type pace struct {
 func newPacer() *pacer { return &pacer{by: make(map[string]*pace)} }
 
 // send calls fn when the next refusal of a party may be sent, that of a request of so many bytes, at once if that is now;
-// never if too many wait.
-func (p *pacer) send(party string, bytes int, fn func()) {
+// never if too many wait, and then it returns false.
+func (p *pacer) send(party string, bytes int, fn func()) bool {
 	now, weight := time.Now(), weightOf(bytes)
 	p.mu.Lock()
 	one := p.paceLocked(party, now)
 	if one.waiting >= refusalsWaiting {
 		p.dropped++
 		p.mu.Unlock()
-		return
+		return false
 	}
 	wait := one.limiter.ReserveN(now, weight).DelayFrom(now)
 	if wait > 0 {
@@ -58,7 +58,7 @@ func (p *pacer) send(party string, bytes int, fn func()) {
 	p.mu.Unlock()
 	if wait == 0 {
 		fn()
-		return
+		return true
 	}
 	time.AfterFunc(wait, func() {
 		fn()
@@ -66,6 +66,7 @@ func (p *pacer) send(party string, bytes int, fn func()) {
 		one.waiting -= weight
 		p.mu.Unlock()
 	})
+	return true
 }
 
 // isBehind reports whether so many refusals of a party wait that its further requests are refused unread.

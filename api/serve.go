@@ -27,11 +27,21 @@ func (s *Service) accept(v *Verb, root string, read func(*inbox.Request) (Reques
 	return func(r *inbox.Request) {
 		tenant, _ := tenantOf(r.Subject, root)
 		if x.pacer.drops(x.partyOf(tenant)) {
+			if root == s.opts.accountRoot() {
+				s.leave(r, tenant)
+			}
 			return // before anything is done for it, since the requests of other tenants wait behind it
 		}
 		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return read(r) }}
 		bare := r.Bare()
 		s.carry(a, tenant, len(r.Data), func(reply Reply, refusal *client.Error) { s.answer(v, bare, nats.Header{}, reply.Text, refusal) })
+	}
+}
+
+// leave counts a request from an account that gets no answer.
+func (s *Service) leave(r *inbox.Request, account string) {
+	if r.Wants() && s.opts.Unanswered != nil {
+		s.opts.Unanswered(account)
 	}
 }
 

@@ -50,6 +50,8 @@ type Bus struct {
 	embedded *server.Server
 	doorman  *doorman // nil: every client may connect to the embedded server
 	guard    *jsGuard // nil: the same
+	// unanswered counts what the embedded server keeps of requests without an answer.
+	unanswered unanswered
 	// addresses as clients on this machine use them; with an embedded server it is known only when that listens,
 	// because its port may be drawn
 	url string

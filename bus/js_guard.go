@@ -35,6 +35,7 @@ type jsGuard struct {
 	// strange bounds the answers to requests whose sender is not known, and so no tenant's.
 	strange *rate.Limiter
 	governs func(user string) bool // see Options.Governs
+	dropped func(account string)   // is told of requests without an answer
 	server  *server.Server
 	doorman *doorman
 	counts  guardCounts
@@ -110,6 +111,7 @@ func (b *Bus) openGuard() error {
 	g := &jsGuard{
 		rule: jsRule{b.opts.Prefix, b.opts.Inboxes}, pass: to.pass, logger: b.opts.Logger, server: b.embedded, doorman: b.doorman,
 		said: rate.NewLimiter(guardSays, guardSays), strange: rate.NewLimiter(guardStrange, guardStrange), governs: b.opts.Governs,
+		dropped: b.NoteUnanswered,
 	}
 	g.lanes = newJSLanes(g.admit, g.passOn, func(j jsJob) { g.refuse(j, errWaited) })
 	conn, err := b.connectQuietly(guardConnName, nats.UserInfo(guardUser, ""))
@@ -157,7 +159,15 @@ func (g *jsGuard) take(what string, r *inbox.Request) {
 		g.deny(j, err)
 	default:
 		g.lanes.turnAway()
-		g.counts.count(guardDropped)
+		g.drop(j)
+	}
+}
+
+// drop counts a request that gets no answer.
+func (g *jsGuard) drop(j jsJob) {
+	g.counts.count(guardDropped)
+	if j.Wants() {
+		g.dropped(j.account)
 	}
 }
 
@@ -167,7 +177,7 @@ func (g *jsGuard) enter(j jsJob) {
 	case laneFull:
 		g.refuse(j, errCrowded)
 	case laneFlooded:
-		g.counts.count(guardDropped)
+		g.drop(j)
 	}
 }
 

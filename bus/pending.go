@@ -153,6 +153,7 @@ func (w *pendingWatch) look(now time.Time) (again time.Duration) {
 	w.boundUnread(guests)
 	w.boundSent(guests, now)
 	w.boundAsked(guests, asked)
+	w.boundUnanswered(guests)
 	for _, name := range full {
 		w.boundRequests(guests, w.bus.accountConns.tenantsOf(name))
 	}

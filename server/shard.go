@@ -64,7 +64,7 @@ func (s *Server) apiOptions() api.Options {
 	o := &s.opts
 	return api.Options{
 		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
-		ForwardKey: o.forwardKey(),
+		ForwardKey: o.forwardKey(), Unanswered: s.bus.NoteUnanswered,
 	}
 }
 
