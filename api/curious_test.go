@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/api/apitest"
 )
 
 // TestCuriousAccounts: each account has a rate of its own, and accounts without end share one.
@@ -33,5 +37,41 @@ func TestCuriousAccounts(t *testing.T) {
 	}
 	if len(c.by) > curiousMax+1 {
 		t.Errorf("%d accounts are told apart, want %d at most", len(c.by), curiousMax)
+	}
+}
+
+// TestUnreadIsCounted: what NATS drops of the requests of a tenant is counted as requests without an answer, once.
+func TestUnreadIsCounted(t *testing.T) {
+	_, url := startService(t, apitest.NewDesk(t), Options{}, 0)
+	nc := apitest.Connect(t, url)
+	release := make(chan struct{})
+	sub, err := nc.Subscribe("unread", func(*nats.Msg) { <-release })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sub.SetPendingLimits(10, -1); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if err := nc.Publish("unread", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	u := unreadCount{service: &Service{opts: Options{Unanswered: func(account string) {
+		if told++; account != "loud" {
+			t.Errorf("%q is told of, want loud", account)
+		}
+	}}}, tenant: "loud"}
+	u.of.Store(sub)
+	for range 3 * unreadEvery {
+		u.look()
+	}
+	close(release)
+	if dropped, err := sub.Dropped(); err != nil || told != dropped || told < 80 {
+		t.Errorf("%d are told, and %d were dropped (%v)", told, dropped, err)
 	}
 }
