@@ -74,12 +74,17 @@ func (n *contest) checkpoint(r *result) error {
 	return err
 }
 
-// forgetStandby stops the standby and removes its log and store. Its identity and the data of its NATS server stay. So
-// it joins as a member that lost its data, and not as a new one.
+// forgetStandby stops the standby and removes all that it has, save the data of its NATS server. So it joins like a new node
+// of the same name, whose NATS member need not be replaced.
 func (n *contest) forgetStandby() error {
-	err := n.cluster.standby.stop()
-	for _, name := range []string{"wal", "store"} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(n.cluster.standby.dir, "shards", "0", name)))
+	if err := n.cluster.standby.stop(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(n.cluster.standby.dir)
+	for _, entry := range entries {
+		if entry.Name() != "nats" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(n.cluster.standby.dir, entry.Name())))
+		}
 	}
 	return err
 }
