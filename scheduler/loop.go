@@ -11,7 +11,6 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/core"
-	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Bounds of what one step gathers.
@@ -21,11 +20,6 @@ const (
 	gatherBytes = 320 << 10
 	// outcomesMax bounds the outcomes that one step handles.
 	outcomesMax = 4096
-	// outcomesPatience is how long an outcome may wait for others before it causes a commit.
-	outcomesPatience = 5 * time.Millisecond
-	// decisionPause is the shortest time between two steps that only decide ticks. Ticks are decided ahead and
-	// nothing waits for them, so a pause makes larger and fewer commits.
-	decisionPause = 10 * time.Millisecond
 )
 
 // ticket is the proposals of one caller on their way through the loop. If there are many, they take several steps, and
@@ -47,7 +41,7 @@ func newTicket(p ...core.Proposal) *ticket { return &ticket{proposals: p, done: 
 // one. It is the only goroutine that touches the core, and the only one that appends. So a step needs no lock, and the
 // order of commits is the order of steps.
 func (e *Engine) loop(ctx context.Context) error {
-	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{})}
+	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{}), pace: pacingFor(e.opts.Settings.Lead)}
 	g.wakeAt = instant.Of(e.opts.Clock.Now()) // the first step finds out what is due
 	defer g.timer.Stop()
 	defer g.refuseAll()
@@ -95,7 +89,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	e.publish(out, now)
 	g.release(out.ProposalsTaken)
 	e.housekeeping.send(out)
-	g.wakeAt = out.WakeAt
+	g.wakeAt, g.latest, g.awaits = out.WakeAt, out.LatestAt, out.Awaits
 	return errors.Join(e.countSome(), e.indexSome())
 }
 
@@ -111,9 +105,11 @@ type gathering struct {
 	unfinished *ticket
 	bytes      int
 	taken      map[job.ID]struct{} // jobs whose launches a proposal of this step withdrew
-	// wakeAt is when the core wants the next step; 0: when there is something to handle.
-	wakeAt   instant.Millis
-	lastStep time.Time
+	// wakeAt is when the core wants the next step, and latest by when it must come; 0: when there is something to handle.
+	wakeAt, latest instant.Millis
+	awaits         bool // the core has work that waits for the end of any run
+	lastStep       time.Time
+	pace           pacing
 }
 
 // gathered is a ticket with the number of gathered proposals up to its last one.
@@ -171,19 +167,6 @@ func (g *gathering) wait(ctx context.Context) bool {
 	g.drain()
 	g.lastStep = time.Now()
 	return ctx.Err() == nil
-}
-
-// patience returns how long the loop may wait for a proposal before it must step for another reason.
-func (g *gathering) patience() time.Duration {
-	pause := decisionPause - time.Since(g.lastStep)
-	if oldest, some := g.engine.outcomes.oldest(); some {
-		return max(0, outcomesPatience-time.Since(oldest))
-	}
-	if g.wakeAt == 0 {
-		return time.Hour
-	}
-	// At most idleMax, because the timer does not notice that the wall clock was set forward.
-	return max(pause, min(pad.IdleMax, g.wakeAt.Sub(instant.Of(g.engine.opts.Clock.Now()))), 0)
 }
 
 // yieldToCallers yields, so that callers released by the last step can join this commit. Otherwise the first of many

@@ -77,7 +77,7 @@ func (h *ManualDriver) round() (some bool, err error) {
 	h.pad.Read(read)
 	left, more := h.pad.Launch(now)
 
-	_, ended := h.engine.outcomes.oldest()
+	ended := h.engine.outcomes.some()
 	asked := h.gathering.isWaiting() || len(h.engine.proposals) > 0
 	decides := h.gathering.wakeAt != 0 && h.gathering.wakeAt <= now && h.stuck != now
 	if ended || asked || decides {
@@ -163,7 +163,7 @@ func (h *ManualDriver) Next() time.Time {
 	now := h.now()
 	wake := h.gathering.wakeAt
 	if wake != 0 && wake <= now {
-		wake = now.Add(decisionPause)
+		wake = now.Add(minPacing.decisions)
 	}
 	var next instant.Millis
 	for _, at := range []instant.Millis{wake, h.engine.pad.NextDue(), h.engine.pad.NextLater()} {

@@ -14,32 +14,49 @@ type outcomeQueue struct {
 	ready chan struct{}
 	mu    sync.Mutex
 	list  []job.Outcome
-	// since is when the oldest outcome began to wait, by the clock of the process.
-	since time.Time
-	added uint64 // so far
+	// since is when the oldest outcome began to wait, and urgent when the oldest one did that something may wait for; both
+	// by the clock of the process. urgent is zero if there is none.
+	since, urgent time.Time
+	added         uint64 // so far
 }
 
-// add appends an outcome. It signals the loop for the first one and for a full step only; the loop's patience covers
-// those in between.
-func (q *outcomeQueue) add(o job.Outcome) {
+// add appends an outcome; mayWait says that its commit frees nothing. It signals the loop for the first one of each kind
+// and for a full step only; the loop's patience covers those in between.
+func (q *outcomeQueue) add(o job.Outcome, mayWait bool) {
 	q.mu.Lock()
+	tells := len(q.list) == 0 || len(q.list)+1 == outcomesMax
 	if len(q.list) == 0 {
 		q.since = time.Now()
 	}
+	if !mayWait && q.urgent.IsZero() {
+		q.urgent, tells = time.Now(), true
+	}
 	q.list = append(q.list, o)
 	q.added++
-	n := len(q.list)
 	q.mu.Unlock()
-	if n == 1 || n == outcomesMax {
+	if tells {
 		notify(q.ready)
 	}
 }
 
-// oldest returns since when the oldest outcome counts as waiting; false if none waits.
-func (q *outcomeQueue) oldest() (time.Time, bool) {
+// stepAt returns when the loop must step for the outcomes, if those that may wait do so for a while; false if none waits.
+func (q *outcomeQueue) stepAt(patience time.Duration) (at time.Time, some bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.since, len(q.list) > 0
+	at = q.since.Add(patience)
+	if !q.urgent.IsZero() {
+		if soon := q.urgent.Add(minPacing.outcomes); soon.Before(at) {
+			at = soon
+		}
+	}
+	return at, len(q.list) > 0
+}
+
+// some reports whether there are outcomes.
+func (q *outcomeQueue) some() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.list) > 0
 }
 
 // isFull reports whether there are enough outcomes for a full step, so that waiting for more is useless.
@@ -56,14 +73,16 @@ func (q *outcomeQueue) peek(most int) []job.Outcome {
 	return q.list[:min(most, len(q.list))]
 }
 
-// drop removes the first n outcomes, whose commit is durable. For the rest the wait begins anew.
+// drop removes the first n outcomes, whose commit is durable. For the rest the wait begins anew, and is short.
 func (q *outcomeQueue) drop(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.since, q.urgent = time.Now(), time.Time{}
 	if q.list = q.list[n:]; len(q.list) == 0 {
 		q.list = nil
+		return
 	}
-	q.since = time.Now()
+	q.urgent = q.since
 }
 
 // count returns how many outcomes have arrived in all.

@@ -146,7 +146,7 @@ func (s *sim) settle() {
 		read := s.pad.Take(instant.Of(s.now))
 		s.pad.Read(read)
 		_, more := s.pad.Launch(instant.Of(s.now))
-		_, outcomes := s.engine.outcomes.oldest()
+		outcomes := s.engine.outcomes.some()
 		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= instant.Of(s.now)
 		if outcomes || due {
 			s.step()

@@ -28,7 +28,7 @@ func (w *world) do(acts ...*modelAct) {
 		return
 	}
 	var callers []func()
-	_, ended := w.engine.outcomes.oldest() // during a commit: the step takes that in first
+	ended := w.engine.outcomes.some() // during a commit: the step takes that in first
 	for _, a := range acts {
 		w.model.now, w.model.ids.may = w.wall(), w.maySlot()
 		if a.kind == "put" {

@@ -177,7 +177,7 @@ func (w *world) tick() bool {
 // mustStep reports whether the loop would make a step.
 func (w *world) mustStep() bool {
 	w.collect()
-	_, outcomes := w.engine.outcomes.oldest()
+	outcomes := w.engine.outcomes.some()
 	due := w.gather.wakeAt != 0 && int64(w.gather.wakeAt) <= w.wall()
 	return outcomes || due || len(w.inbox) > 0 || w.gather.isWaiting()
 }

@@ -184,7 +184,8 @@ func (c *Core) Step(in Input) *Output {
 	c.keepMarks()
 	c.withhold(in.Proposals[c.out.ProposalsTaken:])
 	c.out.Uses = c.tenants.settle(c.out.Uses)
-	c.out.WakeAt = c.wakeAt()
+	c.out.WakeAt, c.out.LatestAt = c.wakeAt()
+	c.out.Awaits = c.shared.count > 0 || len(c.debts.byJob) > 0 || c.room < DecisionsMax
 	return &c.out
 }
 

@@ -38,8 +38,8 @@ func TestLiveShares(t *testing.T) {
 		h.now += 10
 		held = append(held, h.step()...)
 	}
-	if len(held) != 80 || h.core.backlogged != 220 || h.core.wakeAt() == 1 {
-		t.Fatalf("%d runs are live, %d jobs wait, wake at %s; want 80, 220 and no haste", len(held), h.core.backlogged, h.core.wakeAt())
+	if len(held) != 80 || h.core.backlogged != 220 || wakeOf(h.core) == 1 {
+		t.Fatalf("%d runs are live, %d jobs wait, wake at %s; want 80, 220 and no haste", len(held), h.core.backlogged, wakeOf(h.core))
 	}
 	h.come("other", 3)
 	h.now += 900

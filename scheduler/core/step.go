@@ -74,8 +74,12 @@ type Output struct {
 	OutcomesTaken int
 	// Uses holds what the tenants use whose use has changed.
 	Uses []TenantUse
-	// WakeAt is when the next step has something to do; 0 means never.
-	WakeAt instant.Millis
+	// WakeAt is when the next step has something to do; 0 means never. LatestAt is by when it must come for ticks to be decided
+	// well before they are due; it is not before WakeAt, and 0 if that is.
+	WakeAt, LatestAt instant.Millis
+	// Awaits is true if work waits for the end of any run: ticks for a share of their tenant, missed ticks for their turn, or
+	// all of them for room.
+	Awaits bool
 
 	sealedBytes int
 	spare       []*job.Batch // for reuse
@@ -89,7 +93,7 @@ func (o *Output) reset() {
 	o.Ended, o.Going, o.Aborts, o.Reap, o.Pauses = o.Ended[:0], o.Going[:0], o.Aborts[:0], o.Reap[:0], o.Pauses[:0]
 	o.Uses = o.Uses[:0]
 	o.Lateness, o.Waits, o.Replan = o.Lateness[:0], o.Waits[:0], false
-	o.OutcomesTaken, o.ProposalsTaken, o.WakeAt, o.Notices = 0, 0, 0, 0
+	o.OutcomesTaken, o.ProposalsTaken, o.WakeAt, o.LatestAt, o.Notices, o.Awaits = 0, 0, 0, 0, 0, false
 }
 
 // AutoPause names a job that is to be paused, and why.

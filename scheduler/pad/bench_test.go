@@ -27,7 +27,7 @@ func (nullSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 func BenchmarkPad(b *testing.B) {
 	for _, each := range []int{1, 16, 1024} {
 		b.Run(fmt.Sprintf("each=%d", each), func(b *testing.B) {
-			p := New(Options{Sender: nullSender{}, Report: func(job.Outcome) {}})
+			p := New(Options{Sender: nullSender{}, Report: func(job.Outcome, bool) {}})
 			launches, delivery := make([]Launch, each), &job.Delivery{}
 			var chunk, ready []*waiting
 			b.ReportAllocs()

@@ -33,8 +33,10 @@ type Rows interface {
 // Options configure a pad. Sender, Rows and Report are required.
 type Options struct {
 	Sender Sender
-	Rows   Rows              // the jobs, and the payloads of manual runs
-	Report func(job.Outcome) // accepts outcomes; called with locks held, so it must neither block nor call the pad
+	Rows   Rows // the jobs, and the payloads of manual runs
+	// Report accepts outcomes. mayWait says that nothing waits for the commit of this one: its run succeeded and has no turn,
+	// or it has passed its turn on. It is called with locks held, so it must neither block nor call the pad.
+	Report func(o job.Outcome, mayWait bool)
 
 	// Trust returns for how long, from now on, launches may leave. With 0 or less they wait on the pad until it
 	// returns more. It is called before each batch of launches, from several goroutines. Nil means always.

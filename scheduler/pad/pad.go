@@ -26,7 +26,7 @@ import (
 type Pad struct {
 	sender Sender
 	rows   Rows
-	report func(job.Outcome)
+	report func(o job.Outcome, mayWait bool)
 	wake   func() // wakes the tick thread: an earlier launch is due
 	alarm  *alarm // of the tick; nil before Arm
 	trust  func() time.Duration
@@ -69,6 +69,7 @@ type inFlight struct {
 	parked  instant.Millis // as in Launch
 	turnAt  int64          // as in waiting
 	ends    Endings        // as in Launch; 0: its outcome does not free the turn of its run
+	isFree  bool           // its run needs no turn
 }
 
 // New returns an empty pad. Its owner calls either Arm and Serve, or DriveManually.
@@ -213,16 +214,19 @@ func (p *Pad) dropLocked(w *waiting) {
 // or its outcome has been reported, so that a caller that waits for IsEmpty misses none.
 func (p *Pad) done(o job.Outcome) {
 	p.mu.Lock()
+	mayWait := false
 	if f := p.flying[o.Run]; f.attempt == o.Attempt { // otherwise a newer attempt has left meanwhile
 		o.Place = f.place
 		delete(p.flying, o.Run)
 		f.noteTurn(&o)
-		if f.ends.ends(&o) {
+		ends := f.ends.ends(&o)
+		if ends {
 			p.passOnLocked(o.Run)
 		}
+		mayWait = o.Error == "" && (f.isFree || ends)
 	}
 	last := len(p.flying) == 0
-	p.report(o)
+	p.report(o, mayWait)
 	p.mu.Unlock()
 	if last {
 		signal(p.landed)

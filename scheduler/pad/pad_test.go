@@ -33,7 +33,7 @@ func TestPadTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 5))
 	sender := &heldSender{}
-	p := New(Options{Sender: sender, Report: func(job.Outcome) {}})
+	p := New(Options{Sender: sender, Report: func(job.Outcome, bool) {}})
 	twin, now := []job.RunID(nil), instant.Millis(10_000)
 	for range 20_000 {
 		id := job.ID(1 + rng.IntN(4))
@@ -97,7 +97,7 @@ func feedAndLaunch(p *Pad, now instant.Millis) {
 func TestPadDropsAtOnce(t *testing.T) {
 	const launches = 300_000
 	sender := &heldSender{}
-	p := New(Options{Sender: sender, Report: func(job.Outcome) {}})
+	p := New(Options{Sender: sender, Report: func(job.Outcome, bool) {}})
 	for i := range instant.Millis(launches) {
 		p.Add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
 	}

@@ -81,7 +81,7 @@ func newLaneTest(places int) *laneTest {
 	l := &laneTest{sender: newPlaceSender(places), now: 10_000, trusted: true}
 	l.Pad = New(Options{
 		Sender: l.sender,
-		Report: func(o job.Outcome) { l.outcomes = append(l.outcomes, o) },
+		Report: func(o job.Outcome, _ bool) { l.outcomes = append(l.outcomes, o) },
 		Now:    func() time.Time { return l.now.Time() },
 		Trust: func() time.Duration {
 			if l.trusted {

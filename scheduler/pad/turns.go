@@ -62,7 +62,7 @@ func (p *Pad) admitLocked(w *waiting, now instant.Millis) bool {
 		return false
 	}
 	p.dropLocked(w)
-	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.Ends}
+	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.Ends, isFree: w.Mode == ModeFree}
 	return true
 }
 
@@ -131,14 +131,14 @@ func (p *Pad) parkLocked(w *waiting, now instant.Millis) {
 
 func (p *Pad) skipLocked(w *waiting, reason job.Reason) {
 	p.dropLocked(w)
-	p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: reason})
+	p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: reason}, true)
 }
 
 // endLocked asks for the end of the runs in progress. Their turn is free when that is committed.
 func (p *Pad) endLocked(going running) {
-	p.report(job.Outcome{Run: going.first, Cancelled: job.ReasonOverlap})
+	p.report(job.Outcome{Run: going.first, Cancelled: job.ReasonOverlap}, false)
 	for _, run := range going.more {
-		p.report(job.Outcome{Run: run, Cancelled: job.ReasonOverlap})
+		p.report(job.Outcome{Run: run, Cancelled: job.ReasonOverlap}, false)
 	}
 }
 

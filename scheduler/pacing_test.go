@@ -1,0 +1,107 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// TestPacingFor: the farther ahead a scheduler is, the longer it waits for company, within bounds.
+func TestPacingFor(t *testing.T) {
+	for lead, want := range map[time.Duration]pacing{
+		time.Millisecond:       minPacing,
+		20 * time.Millisecond:  minPacing,
+		250 * time.Millisecond: {50 * time.Millisecond, 25 * time.Millisecond},
+		10 * time.Second:       {100 * time.Millisecond, 50 * time.Millisecond},
+		time.Minute:            {100 * time.Millisecond, 50 * time.Millisecond},
+	} {
+		if got := pacingFor(lead); got != want {
+			t.Errorf("%s ahead: %+v, want %+v", lead, got, want)
+		}
+	}
+}
+
+// TestOutcomesWait: an outcome that frees nothing waits for company, one that something may wait for does not, and what a
+// step has left over does not either.
+func TestOutcomesWait(t *testing.T) {
+	const patience = 50 * time.Millisecond
+	q := outcomeQueue{ready: make(chan struct{}, 1)}
+	if _, some := q.stepAt(patience); some {
+		t.Error("an empty queue asks for a step")
+	}
+	within := func(what string, most time.Duration) {
+		t.Helper()
+		at, some := q.stepAt(patience)
+		if wait := time.Until(at); !some || wait > most || most == patience && wait < patience/2 {
+			t.Errorf("%s: the next step is in %s (%t), want about %s", what, wait, some, most)
+		}
+	}
+	heard := func() bool {
+		select {
+		case <-q.ready:
+			return true
+		default:
+			return false
+		}
+	}
+	q.add(job.Outcome{}, true)
+	if within("the first", patience); !heard() {
+		t.Error("the loop does not hear of the first outcome")
+	}
+	if q.add(job.Outcome{}, true); heard() {
+		t.Error("the loop hears of another one that may wait")
+	}
+	q.add(job.Outcome{}, false)
+	if within("an urgent one", minPacing.outcomes); !heard() {
+		t.Error("the loop does not hear of the urgent one")
+	}
+	q.drop(1)
+	within("those left over", minPacing.outcomes)
+	q.drop(2)
+	q.add(job.Outcome{}, true)
+	within("the next one", patience)
+}
+
+// TestPacedCommits: two seconds of two hundred jobs, whose runs come at all times and take a millisecond, need few commits,
+// and no launch is late for that. A busy machine makes fewer commits, never more.
+func TestPacedCommits(t *testing.T) {
+	for lead, most := range map[time.Duration]uint64{250 * time.Millisecond: 40 + 20, 10 * time.Second: 20 + 10} {
+		t.Run(lead.String(), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			r := &restless{log: &stillLog{}, served: make(chan error, 1)}
+			sender := &shortSender{left: make(map[string]int)}
+			r.Engine = must(Open(Options{Log: r.log, Store: newMemStore(), Sender: sender, Settings: Settings{Lead: lead}}))
+			go func() { r.served <- r.Serve(ctx) }()
+			for i := range 200 {
+				d := oneShot(fmt.Sprintf("j%03d", i), 0)
+				d.Schedule = "@every 1s"
+				d.StartsAt = instant.Of(time.Now().Add(time.Duration(i) * 5 * time.Millisecond))
+				if _, _, err := r.Put(ctx, d, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !testkit.Poll(ctx, func() bool { return r.Status().Succeeded >= 200 }) {
+				t.Fatal("the jobs do not run")
+			}
+			before, began, fired := r.commits(), time.Now(), r.Status().Succeeded
+			if !testkit.Poll(ctx, func() bool { return r.Status().Succeeded >= fired+400 }) {
+				t.Fatal("the jobs do not go on")
+			}
+			// The bound is for each second that it took, with half a second for where the measurement begins and ends.
+			if n := r.commits() - before; float64(n) > float64(most)*(time.Since(began).Seconds()+0.5) {
+				t.Errorf("%d commits in %s, want at most %d a second", n, time.Since(began), most)
+			}
+			r.Drain(ctx)
+			cancel()
+			if err := <-r.served; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
