@@ -53,7 +53,7 @@ func (s *Service) addDiscovery() error {
 				return fmt.Errorf("api: subscribe to %s: %w", subject, err)
 			}
 			s.subs = append(s.subs, sub)
-			if err := sub.SetPendingLimits(curiousWaiting, curiousWaitingBytes); err != nil {
+			if err := sub.SetPendingLimits(discoveryWaiting, discoveryWaitingBytes); err != nil {
 				return fmt.Errorf("api: bound the questions on %s: %w", subject, err)
 			}
 		}
@@ -64,8 +64,8 @@ func (s *Service) addDiscovery() error {
 // present answers a discovery request, unless its account has asked too often. A failure is logged and nothing else: the
 // caller asks again, and no job depends on the answer.
 func (s *Service) present(r *inbox.Request, verb string, answer func() ([]byte, error)) {
-	account := curiousOf(r)
-	if !s.curious.mayAsk(account, time.Now()) {
+	account := accountAsking(r)
+	if !s.discovery.mayAsk(account, time.Now()) {
 		s.leave(r, account)
 		return
 	}

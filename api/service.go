@@ -77,8 +77,8 @@ type Service struct {
 	desk *inbox.Desk
 
 	bodies *bodyPlaces // that are received in parts
-	// curious bounds the questions about the service by account.
-	curious curious
+	// discovery bounds the questions about the service by account.
+	discovery discoveryPace
 
 	// id is random at each start, so that two processes on one machine are two instances.
 	id string // of this instance, among the NATS services

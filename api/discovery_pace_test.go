@@ -10,33 +10,33 @@ import (
 	"github.com/carillon-io/carillon/api/apitest"
 )
 
-// TestCuriousAccounts: each account has a rate of its own, and accounts without end share one.
-func TestCuriousAccounts(t *testing.T) {
-	var c curious
+// TestDiscoveryPace: each account has a rate of its own, and accounts without end share one.
+func TestDiscoveryPace(t *testing.T) {
+	var p discoveryPace
 	now := time.Unix(1000, 0)
 	answered := func(account string, times int) (n int) {
 		for range times {
-			if c.mayAsk(account, now) {
+			if p.mayAsk(account, now) {
 				n++
 			}
 		}
 		return n
 	}
-	if n := answered("loud", 10_000); n != curiousBurst {
-		t.Errorf("%d of 10,000 questions at once are answered, want %d", n, curiousBurst)
+	if n := answered("loud", 10_000); n != discoveryBurst {
+		t.Errorf("%d of 10,000 questions at once are answered, want %d", n, discoveryBurst)
 	}
 	if n := answered("quiet", 1); n != 1 {
 		t.Error("another account gets no answer beside the flood")
 	}
 	now = now.Add(time.Second)
-	if n := answered("loud", 10_000); n != curiousRate {
-		t.Errorf("%d questions are answered in the next second, want %d", n, curiousRate)
+	if n := answered("loud", 10_000); n != discoveryRate {
+		t.Errorf("%d questions are answered in the next second, want %d", n, discoveryRate)
 	}
-	for i := range 2 * curiousMax {
-		c.mayAsk(fmt.Sprint(i), now)
+	for i := range 2 * discoveryAccounts {
+		p.mayAsk(fmt.Sprint(i), now)
 	}
-	if len(c.by) > curiousMax+1 {
-		t.Errorf("%d accounts are told apart, want %d at most", len(c.by), curiousMax)
+	if len(p.by) > discoveryAccounts+1 {
+		t.Errorf("%d accounts are told apart, want %d at most", len(p.by), discoveryAccounts)
 	}
 }
 
