@@ -14,12 +14,14 @@ const backfillShown = 50
 type backfillBody struct {
 	Job             client.JobInfo
 	From, To, Limit string
-	Repeat          bool
-	Asked           bool // there is a preview
-	Runs, LeftOut   int
-	Times           []tick // the first backfillShown of the runs
-	Last            tick   // the last one, if Times does not have it
-	Fields          map[string]string
+	// ExactFrom and ExactTo are the range for the confirmation.
+	ExactFrom, ExactTo string
+	Repeat             bool
+	Asked              bool // there is a preview
+	Runs, LeftOut      int
+	Times              []tick // the first backfillShown of the runs
+	Last               tick   // the last one, if Times does not have it
+	Fields             map[string]string
 }
 
 // ZoneName returns the zone in which the times are shown.
@@ -36,7 +38,7 @@ func (v *visit) backfillPage(name string, get func(string) string) view {
 		return view{page: "failed", title: "Job " + clip(name), active: "/jobs", err: err}
 	}
 	times, by := v.dashboard.typed(get), v.clockOf(zoneOf(info.Timezone, info.Schedule))
-	body := &backfillBody{Job: info, From: times.shown("from", by), To: times.shown("to", by), Limit: get("limit"), Repeat: get("repeat") != ""}
+	body := &backfillBody{Job: info, From: times.shown("from", by), To: times.shown("to", by), ExactFrom: times.exact("from"), ExactTo: times.exact("to"), Limit: get("limit"), Repeat: get("repeat") != ""}
 	p := view{page: "backfill", title: "Backfill of " + name, active: "/jobs", body: body}
 	if get("from") == "" && get("to") == "" {
 		return p

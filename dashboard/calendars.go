@@ -120,12 +120,17 @@ func (v *visit) monthOf(calendar, zone string, first, today time.Time) (month, e
 		left, err = v.hours(zone, first, "@calendar "+calendar)
 	}
 	m := month{Name: first.Format("January 2006")}
+	// The days are counted and not stepped through: zones have skipped whole days, such as Pacific/Apia 2011-12-30, and a day's
+	// step from the one before leads back to it.
+	year, number, _ := first.Date()
+	days := time.Date(year, number+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	thisYear, thisMonth, thisDay := today.Date()
 	var week []day
-	for range (int(first.Weekday()) + 6) % 7 {
+	for range (int(time.Date(year, number, 1, 0, 0, 0, 0, time.UTC).Weekday()) + 6) % 7 {
 		week = append(week, day{})
 	}
-	for d := first; d.Month() == first.Month(); d = d.AddDate(0, 0, 1) {
-		one := day{Number: d.Day(), IsToday: d.Year() == today.Year() && d.YearDay() == today.YearDay()}
+	for d := 1; d <= days; d++ {
+		one := day{Number: d, IsToday: year == thisYear && number == thisMonth && d == thisDay}
 		switch {
 		case left[one.Number] == 0:
 			one.Tone = "out"

@@ -51,3 +51,17 @@ func TestCalendars(t *testing.T) {
 		t.Errorf("in spring %q are out in part", part)
 	}
 }
+
+// TestSkippedDay: zones have skipped whole days; a month with one is drawn, with all its days.
+func TestSkippedDay(t *testing.T) {
+	w := newWorld(t)
+	if _, _, err := w.client.PutCalendar(t.Context(), client.CalendarRequest{Name: "holidays", Exclude: []string{"2011-12-25"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, month := range []string{"zone=Pacific%2FApia&month=2011-12", "zone=Pacific%2FKwajalein&month=1993-08", "zone=Pacific%2FKiritimati&month=1994-12", "zone=America%2FHavana&month=2026-03"} {
+		page := w.get("/calendar?name=holidays&" + month)
+		if page.status != 200 || !strings.Contains(page.body, ">31<") || strings.Count(page.body, "</table>") != 3 {
+			t.Errorf("%s: %d", month, page.status)
+		}
+	}
+}

@@ -12,7 +12,9 @@ import (
 type runsBody struct {
 	Job, Status, From, To string
 	zone                  string // of the times
-	Runs                  []client.Run
+	// ExactFrom and ExactTo are the range for confirmations.
+	ExactFrom, ExactTo string
+	Runs               []client.Run
 	// Strip is drawn for one job only: runs of several have no common order.
 	Strip       []stroke
 	Next, First string
@@ -50,7 +52,7 @@ func (v *visit) runsPage(job, status string, times typed) view {
 	}
 	by := v.clockOfJob(job)
 	body := &runsBody{
-		Job: job, Status: status, zone: by.name, From: times.shown("from", by), To: times.shown("to", by), Statuses: runStatuses,
+		Job: job, Status: status, zone: by.name, From: times.shown("from", by), To: times.shown("to", by), ExactFrom: times.exact("from"), ExactTo: times.exact("to"), Statuses: runStatuses,
 		AllJobs: job == "", MayRetry: status == "dead",
 	}
 	p := view{page: "runs", title: "Runs of " + clip(job), active: "/jobs", body: body, live: []string{"run-list"}}

@@ -144,6 +144,16 @@ func (t typed) shown(field string, by clock) string {
 	return at.In(by.loc).Format("2006-01-02T15:04:05")
 }
 
+// exact returns an instant as a confirmation carries it: with its offset and its fractions, since what was previewed is what
+// is to be done, and a wall time may come twice. A text that is not an instant gives "".
+func (t typed) exact(field string) string {
+	at, err := t.instant(field)
+	if err != nil || at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
 // chooseZone remembers the zone of the form, and leads back to the page on which it was chosen.
 func (v *visit) chooseZone() (string, view) {
 	zone := orElse(v.form.Get("zone"), zoneUTC)
