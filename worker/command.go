@@ -40,14 +40,20 @@ func (p *permit) start(d *delivery, held *lock, output *tail) (*process, error) 
 	if p.stdin != "" {
 		cmd.Stdin = strings.NewReader(p.stdin)
 	}
-	cmd.Stdout, cmd.Stderr = output, output
+	pipe, err := openOutput(output)
+	if err != nil {
+		return nil, fmt.Errorf("a pipe for the output: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = pipe.write, pipe.write
 	cmd.ExtraFiles = []*os.File{held.file}
 	cmd.WaitDelay = outputDelay
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: as.credential}
 	if err := cmd.Start(); err != nil {
+		pipe.abandon()
 		return nil, fmt.Errorf("start the command: %w", err)
 	}
-	return watchProcess(cmd), nil
+	pipe.begin()
+	return watchProcess(cmd, pipe), nil
 }
 
 // environment returns the variables of a command: those that cron sets, those of the crontab over them, and the run.

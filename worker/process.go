@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// outputDelay is how long the output of a process that a command has left in the background is still read.
+	// outputDelay is how long the output of a process that a command has left in the background is still read, and how long
+	// its input is still written.
 	outputDelay = time.Second
 	// groupPoll is how often an ended group is looked at until all of its processes are gone.
 	groupPoll = 20 * time.Millisecond
@@ -22,14 +23,15 @@ type process struct {
 	err  error         // how it ended; valid after done
 }
 
-// watchProcess returns the process of a command that was started.
-func watchProcess(cmd *exec.Cmd) *process {
+// watchProcess returns the process of a command that was started. It is done when its output is complete.
+func watchProcess(cmd *exec.Cmd, output *outputPipe) *process {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()
 		if errors.Is(p.err, exec.ErrWaitDelay) {
-			p.err = nil // a process in the background has the output; the shell has ended well
+			p.err = nil // a process in the background has the input; the shell has ended well
 		}
+		output.end()
 		close(p.done)
 	}()
 	return p
