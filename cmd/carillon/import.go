@@ -60,7 +60,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		read, files = c.crontabs(con).read, readByCron(con, append([]string{c.Crontab}, c.Files...))
 	}
 	report := newImportReport(con, c)
-	put := registrar(report.rehearse)
+	put, stay := registrar(report.rehearse), pausedJobs{}
 	if !c.DryRun {
 		remote, err := c.connect(ctx)
 		if err != nil {
@@ -68,12 +68,15 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		}
 		defer remote.close()
 		put = remote.PutAll
+		if c.Crontab != "" {
+			stay.client = remote.Client
+		}
 	}
 	var readErr error
 	jobs := func(yield func(client.Job) bool) {
 		for _, file := range files {
 			// The registrar calls this sequence on its own goroutine, so readErr is set before it returns.
-			if readErr = read(con, file, report.into(yield)); readErr != nil {
+			if readErr = read(con, file, report.into(stay.keeping(ctx, yield))); readErr != nil {
 				return
 			}
 		}
@@ -84,6 +87,9 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	}
 	if err == nil && c.Crontab != "" && report.accepted+report.refused == 0 {
 		err = fmt.Errorf("no line with a job in %s; want lines such as '0 8 * * * command'", strings.Join(files, ", "))
+	}
+	if stay.kept > 0 {
+		con.notef("note: paused before, and left so: %s; 'carillon job resume NAME' lets one go on\n", plural(stay.kept, "job"))
 	}
 	return report.close(err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -35,6 +36,28 @@ func (c *importCmd) setJob(j *client.Job) {
 	j.Retry.MaxAttempts = cmp.Or(c.MaxAttempts, j.Retry.MaxAttempts)
 	j.OverlapPolicy = cmp.Or(c.Overlap, j.OverlapPolicy)
 	j.MissedRunPolicy, j.PauseOnFailure = c.Missed, c.PauseOnFailure
+}
+
+// pausedJobs keeps jobs paused that are imported again. A crontab does not say whether a job is paused, so its import must not
+// undo what an operator or a series of failures has done. The zero value keeps none.
+type pausedJobs struct {
+	client *client.Client // nil: the import says itself which jobs are paused
+	kept   int
+}
+
+// keeping returns a yield that passes jobs on as paused if they are. A job that cannot be read is passed on as it is; what is
+// wrong is told by its registration.
+func (p *pausedJobs) keeping(ctx context.Context, yield func(client.Job) bool) func(client.Job) bool {
+	if p.client == nil {
+		return yield
+	}
+	return func(j client.Job) bool {
+		if now, err := p.client.Get(ctx, j.Name); err == nil && now.Status == "paused" {
+			j.Paused = true
+			p.kept++
+		}
+		return yield(j)
+	}
 }
 
 // crontabOnly returns a flag that was given and means something for crontabs alone; "": there is none.
