@@ -65,12 +65,7 @@ func TestPacedFloodIsDisconnected(t *testing.T) {
 	var beside sync.WaitGroup
 	t.Cleanup(func() { stop(); beside.Wait() })
 	quiet := asTenant(t, b, "quiet")
-	gone := make(chan struct{})
-	loud, err := nats.Connect(b.url, nats.Token("loud"), nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { close(gone) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(loud.Close)
+	loud, gone := asLoud(t, b)
 	beside.Go(func() { b.WatchPending(ctx) })
 	beside.Go(func() { slowDown(ctx, b) })
 	beside.Go(func() {
@@ -89,6 +84,18 @@ func TestPacedFloodIsDisconnected(t *testing.T) {
 	if !quiet.IsConnected() {
 		t.Error("another tenant's client is disconnected too")
 	}
+}
+
+// asLoud connects as a tenant that stays away once it is disconnected; gone is closed then.
+func asLoud(t *testing.T, b *Bus) (loud *nats.Conn, gone chan struct{}) {
+	t.Helper()
+	gone = make(chan struct{})
+	loud, err := nats.Connect(b.url, nats.Token("loud"), nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { close(gone) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(loud.Close)
+	return loud, gone
 }
 
 // slowDown keeps the guard from its lines most of the time.

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -49,12 +47,7 @@ func TestUnansweredFloodIsDisconnected(t *testing.T) {
 	var watch sync.WaitGroup
 	t.Cleanup(func() { stop(); watch.Wait() })
 	quiet := asTenant(t, b, "quiet")
-	gone := make(chan struct{})
-	loud, err := nats.Connect(b.url, nats.Token("loud"), nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { close(gone) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(loud.Close)
+	loud, gone := asLoud(t, b)
 	watch.Go(func() { b.WatchPending(ctx) })
 	sent := 0
 	for ; loud.IsConnected() && sent < 40*unansweredMax; sent++ {

@@ -30,16 +30,18 @@ func pacingFor(lead time.Duration) pacing {
 	}
 }
 
-// patience returns how long the loop may wait for a proposal before it must step for another reason.
+// patience returns how long the loop may wait for a proposal before it must step for another reason: for outcomes, or because
+// the core wants it, whichever comes first.
 func (g *gathering) patience() time.Duration {
+	wait := time.Hour
+	if g.wakeAt != 0 {
+		// At most IdleMax, because the timer does not notice that the wall clock was set forward.
+		wait = min(g.untilDecision(), pad.IdleMax)
+	}
 	if at, some := g.engine.outcomes.stepAt(g.outcomesPatience()); some {
-		return max(0, time.Until(at))
+		wait = min(wait, time.Until(at))
 	}
-	if g.wakeAt == 0 {
-		return time.Hour
-	}
-	// At most idleMax, because the timer does not notice that the wall clock was set forward.
-	return max(0, min(g.untilDecision(), pad.IdleMax))
+	return max(0, wait)
 }
 
 // outcomesPatience returns how long an outcome that frees nothing by itself may wait now.

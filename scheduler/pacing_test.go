@@ -67,6 +67,27 @@ func TestOutcomesWait(t *testing.T) {
 	within("the next one", patience)
 }
 
+// TestOutcomesDelayNoOtherWork: work that was left over, or is due soon, does not wait because an outcome may.
+func TestOutcomesDelayNoOtherWork(t *testing.T) {
+	e := must(Open(Options{Log: &stillLog{}, Store: newMemStore(), Sender: &shortSender{left: make(map[string]int)}, Settings: Settings{Lead: 10 * time.Second}}))
+	g := gathering{engine: e, pace: pacingFor(10 * time.Second), lastStep: time.Now()}
+	e.outcomes.add(job.Outcome{}, true)
+	for what, at := range map[string][2]instant.Millis{
+		"left over":        {instant.LongAgo, instant.LongAgo},
+		"due in 5 ms":      {instant.Of(time.Now()) + 5, instant.Of(time.Now()) + 5},
+		"hardly far ahead": {instant.LongAgo, instant.Of(time.Now()) + 5},
+	} {
+		g.wakeAt, g.latest = at[0], at[1]
+		if wait := g.patience(); wait > minPacing.decisions {
+			t.Errorf("%s: the loop waits %s, want at most %s", what, wait, minPacing.decisions)
+		}
+	}
+	g.wakeAt, g.latest = 0, 0
+	if wait := g.patience(); wait > g.pace.outcomes || wait < g.pace.outcomes/2 {
+		t.Errorf("the loop waits %s for the outcome alone, want about %s", wait, g.pace.outcomes)
+	}
+}
+
 // TestPacedCommits: two seconds of two hundred jobs, whose runs come at all times and take a millisecond, need few commits,
 // and no launch is late for that. A busy machine makes fewer commits, never more.
 func TestPacedCommits(t *testing.T) {

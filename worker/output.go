@@ -55,10 +55,13 @@ func (o *outputPipe) end() {
 	select {
 	case <-o.over:
 	case <-timer.C:
-		_ = o.read.SetReadDeadline(time.Unix(1, 0)) // ends the wait of the reader
+		o.giveUp()
 		<-o.over
 	}
 }
+
+// giveUp ends the wait of the reader for more output.
+func (o *outputPipe) giveUp() { _ = o.read.SetReadDeadline(time.Unix(1, 0)) }
 
 // drain reads what is in the pipe, without waiting for more.
 func (o *outputPipe) drain() {

@@ -4,65 +4,53 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// slowReader is a writer of output that takes its time: for the output it is like a process that gets no processor.
-type slowReader struct {
+// heldTail is an output that takes nothing until it is released: for the pipe it is like a worker without a processor.
+type heldTail struct {
 	tail
-	wait time.Duration
+	release chan struct{}
 }
 
-// Write waits, once, and keeps the text.
-func (s *slowReader) Write(p []byte) (int, error) {
-	timer := time.NewTimer(s.wait)
-	<-timer.C
-	s.wait = 0
-	return s.tail.Write(p)
+// Write waits until the output is released, and keeps the text.
+func (h *heldTail) Write(p []byte) (int, error) {
+	<-h.release
+	return h.tail.Write(p)
 }
 
-// TestOutputOfABusyMachine: what a command has printed before its end is its output, even if it is read long after that, and
-// a process in the background keeps the pipe open.
+// TestOutputOfABusyMachine: what a command has printed before its end is its output, even if it is read after the worker has
+// given up waiting for more, because a process in the background keeps the pipe open.
 func TestOutputOfABusyMachine(t *testing.T) {
-	for _, background := range []bool{false, true} {
-		to := &slowReader{wait: outputDelay + 200*time.Millisecond}
-		o, err := openOutput(to)
-		if err != nil {
-			t.Fatal(err)
-		}
-		command, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
-		if background {
-			command, err = dup(o.write)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer command.Close()
-		if _, err := o.write.WriteString("first\n"); err != nil {
-			t.Fatal(err)
-		}
-		late, err := dup(o.write)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.begin()
-		// The reader is busy with the first line while the command prints the second one and ends.
-		if _, err := late.WriteString("second\n"); err != nil {
-			t.Fatal(err)
-		}
-		_ = late.Close()
-		o.end()
-		if got := to.text(100); got != "first\nsecond" {
-			t.Errorf("background: %t: the output is %q", background, got)
-		}
+	to := &heldTail{release: make(chan struct{})}
+	o, err := openOutput(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := dup(t, o.write)
+	background := dup(t, o.write)
+	defer background.Close()
+	if _, err := command.WriteString("first\n"); err != nil {
+		t.Fatal(err)
+	}
+	o.begin()
+	if _, err := command.WriteString("second\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Close()
+	o.giveUp()
+	close(to.release)
+	<-o.over
+	if got := to.text(100); got != "first\nsecond" {
+		t.Errorf("the output is %q", got)
 	}
 }
 
 // dup returns a second descriptor of a file.
-func dup(f *os.File) (*os.File, error) {
+func dup(t *testing.T, f *os.File) *os.File {
+	t.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return os.NewFile(uintptr(fd), f.Name()), nil
+	return os.NewFile(uintptr(fd), f.Name())
 }
