@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -65,9 +66,22 @@ func (c *noiseCmd) run(out io.Writer) error {
 	return err
 }
 
+// comeIn connects, before a time. A server that has disconnected noise refuses more for a while, as it refuses one without
+// rights, and each such refusal is a loss. The result is nil if the server refuses it until then.
+func (c *noiseCmd) comeIn(over time.Time) (*nats.Conn, error) {
+	for time.Now().Before(over) {
+		nc, err := c.connect()
+		if !errors.Is(err, nats.ErrAuthorization) {
+			return nc, err
+		}
+		c.lost.Add(1)
+		time.Sleep(noiseAgain)
+	}
+	return nil, nil
+}
+
 // connect makes a connection of the noise, which comes back after a loss.
 func (c *noiseCmd) connect() (*nats.Conn, error) {
-	// A server that has disconnected the noise refuses it for a time, as it would refuse one without rights.
 	return nats.Connect(c.URL, nats.Name("bench noise"), nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // refused bytes are part of the noise
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -79,8 +93,9 @@ func (c *noiseCmd) connect() (*nats.Conn, error) {
 
 // send makes the requests of one connection. It has as many without a reply at a time as its part of all is.
 func (c *noiseCmd) send(number int) error {
-	nc, err := c.connect()
-	if err != nil {
+	over := time.Now().Add(c.For)
+	nc, err := c.comeIn(over)
+	if nc == nil || err != nil {
 		return err
 	}
 	defer nc.Close()
@@ -102,7 +117,6 @@ func (c *noiseCmd) send(number int) error {
 	_ = sub.SetPendingLimits(-1, -1)
 	next := noiseOf(c.Mix, rand.New(rand.NewPCG(c.Seed, uint64(number))))
 	patience := time.NewTimer(noisePatience)
-	over := time.Now().Add(c.For)
 	for i := 0; i < c.Requests/c.Connections && comesBack(nc, over); i++ {
 		subject, body := next(i)
 		if c.Mix == "readers" {

@@ -38,7 +38,7 @@ func (v *visit) backfillPage(name string, get func(string) string) view {
 		return view{page: "failed", title: "Job " + clip(name), active: "/jobs", err: err}
 	}
 	times, by := v.dashboard.typed(get), v.clockOf(zoneOf(info.Timezone, info.Schedule))
-	body := &backfillBody{Job: info, From: times.shown("from", by), To: times.shown("to", by), ExactFrom: times.exact("from"), ExactTo: times.exact("to"), Limit: get("limit"), Repeat: get("repeat") != ""}
+	body := &backfillBody{Job: info, From: times.shown("from", by), To: times.shown("to", by), ExactFrom: times.exact("from"), ExactTo: times.exact("to"), Limit: get("limit"), Repeat: get("repeat") == "yes"}
 	p := view{page: "backfill", title: "Backfill of " + name, active: "/jobs", body: body}
 	if get("from") == "" && get("to") == "" {
 		return p
@@ -65,6 +65,9 @@ func (v *visit) backfillPage(name string, get func(string) string) view {
 // backfillRequest returns the request for the values of the form. It checks only the forms of times and numbers.
 func backfillRequest(name string, times typed) (request client.BackfillRequest, err error) {
 	request = client.BackfillRequest{Name: name, Repeat: times.get("repeat") != ""}
+	if text := times.get("repeat"); text != "" && text != "yes" {
+		return request, invalid("repeat", "is %q; want yes, or nothing", clip(text))
+	}
 	if request.From, request.To, err = times.ends(); err != nil {
 		return request, err
 	}

@@ -157,6 +157,7 @@ func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act a
 		v.send(rw, failed(err))
 		return
 	}
+	v.standAt(act.from)
 	to, page := act.do(v)
 	if to == "" {
 		v.send(rw, page)

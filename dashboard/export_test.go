@@ -27,7 +27,7 @@ func WithNeed(t *testing.T, verb string) {
 	t.Helper()
 	shown := view{page: "failed", title: "needy is shown"}
 	pages["/needy"] = page{needs: need(verb), show: func(*visit) view { return shown }}
-	actions["/needy"] = action{need(verb), func(*visit) (string, view) { return "", shown }}
+	actions["/needy"] = action{need(verb), func(*visit) (string, view) { return "", shown }, place{"/needy"}}
 	t.Cleanup(func() {
 		delete(pages, "/needy")
 		delete(actions, "/needy")

@@ -64,13 +64,14 @@ func (v *visit) jobPage(name string) view {
 	if err != nil {
 		return view{page: "failed", title: "Job " + clip(name), active: "/jobs", err: err}
 	}
-	body := &jobBody{Job: info, JSON: text, Facts: factsOf(&info, v.clockOf(zoneOf(info.Timezone, info.Schedule))), Key: rand.Text()}
+	by := v.clockOf(zoneOf(info.Timezone, info.Schedule))
+	body := &jobBody{Job: info, JSON: text, Facts: factsOf(&info, by), Key: rand.Text()}
 	p.body = body
 	runs, err := v.client.ListRuns(v.req.Context(), client.RunListRequest{Job: name, Limit: ledgerShown})
 	if err != nil {
 		p.err = err
 	}
-	body.Runs, body.HasMore, body.Chart = runs.Runs, runs.NextCursor != "", drawRuns(runs.Runs)
+	body.Runs, body.HasMore, body.Chart = runs.Runs, runs.NextCursor != "", drawRuns(runs.Runs, by)
 	if err := body.foresee(v); err != nil && p.err == nil {
 		p.err = err
 	}
@@ -99,6 +100,22 @@ func (v *visit) getJob(name string) (info client.JobInfo, text string, err error
 		return info, "", err
 	}
 	return info, b.String(), json.Unmarshal(whole.Job, &info)
+}
+
+// Schedules returns the schedules of the job, one in each line.
+func (b *jobBody) Schedules() string {
+	return orElse(strings.Join(b.Job.Schedules, "\n"), b.Job.Schedule)
+}
+
+// Exclusions returns the exclusions of the job, one in each line.
+func (b *jobBody) Exclusions() string { return strings.Join(b.Job.Exclude, "\n") }
+
+// StartsAt returns the start of the job as an address has it; "" for none.
+func (b *jobBody) StartsAt() string {
+	if b.Job.StartsAt.IsZero() {
+		return ""
+	}
+	return b.Job.StartsAt.String()
 }
 
 // ZoneName returns the zone in which the times are shown.

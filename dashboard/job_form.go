@@ -13,7 +13,11 @@ import (
 // browser has them, so that a form that is refused shows what was typed and not what was understood.
 type formBody struct {
 	Name, Schedule, Timezone, TargetKind, TargetAddress, Payload string
-	Labels, Description, Overlap, Missed, MaxAttempts            string
+	Exclude, Labels, Description, Overlap, Missed, MaxAttempts   string
+	// StartsAt has a field only if it has a value: it comes from the playground.
+	StartsAt string
+	// keepsExclude: the form was sent without that field, and the exclusions of the job stay.
+	keepsExclude bool
 
 	JSON   string // text of the second form, the job as JSON
 	AsJSON bool   // the second form was sent
@@ -73,7 +77,10 @@ func (v *visit) formView(body *formBody) view {
 // register returns the form for a new job, filled with the query parameters, so that the playground can
 // link to it.
 func (v *visit) register() view {
-	return v.formView(&formBody{Name: v.query.Get("name"), Schedule: v.query.Get("schedule"), Timezone: v.query.Get("timezone"), JSON: exampleJSON})
+	get := v.query.Get
+	return v.formView(&formBody{
+		Name: get("name"), Schedule: get("schedule"), Exclude: get("exclude"), Timezone: get("timezone"), StartsAt: get("starts_at"), JSON: exampleJSON,
+	})
 }
 
 // edit returns the form for an existing job.
@@ -91,7 +98,7 @@ func (v *visit) edit() view {
 func formOf(j *client.JobInfo, text string) *formBody {
 	b := &formBody{
 		Name: j.Name, Schedule: j.Schedule, Timezone: j.Timezone, TargetKind: j.Target.Kind, TargetAddress: addressOf(&j.Target),
-		Payload: string(j.Payload), Labels: pairsText(j.Labels, "="), Description: j.Description,
+		Exclude: strings.Join(j.Exclude, "\n"), Payload: string(j.Payload), Labels: pairsText(j.Labels, "="), Description: j.Description,
 		Overlap: j.OverlapPolicy, Missed: j.MissedRunPolicy, MaxAttempts: strconv.FormatUint(uint64(j.Retry.MaxAttempts), 10),
 		Version: strconv.FormatUint(uint64(j.Version), 10), Bytes: len(j.PayloadBase64), TooBig: j.PayloadOmitted,
 		JSON: withVersion(text, j.Version),
@@ -115,9 +122,9 @@ func (v *visit) typed() *formBody {
 	get := v.form.Get
 	return &formBody{
 		Name: get("name"), Schedule: get("schedule"), Timezone: get("timezone"), TargetKind: get("target_kind"), TargetAddress: get("target_address"),
-		Payload: get("payload"), Labels: get("labels"), Description: get("description"),
+		Exclude: get("exclude"), StartsAt: get("starts_at"), Payload: get("payload"), Labels: get("labels"), Description: get("description"),
 		Overlap: get("overlap_policy"), Missed: get("missed_run_policy"), MaxAttempts: get("max_attempts"),
-		JSON: get("json"), AsJSON: v.form.Has("json"), Version: get("if_version"),
+		JSON: get("json"), AsJSON: v.form.Has("json"), Version: get("if_version"), keepsExclude: !v.form.Has("exclude"),
 	}
 }
 
@@ -127,6 +134,16 @@ func (v *visit) typed() *formBody {
 func (b *formBody) applyTo(j *client.Job) error {
 	j.Name, j.Timezone, j.Description = b.Name, b.Timezone, b.Description
 	j.Schedule, j.Schedules = schedulesOf(b.Schedule)
+	if !b.keepsExclude {
+		j.Exclude = linesOf(b.Exclude)
+	}
+	if b.StartsAt != "" {
+		at, err := typed{get: func(string) string { return b.StartsAt }, in: utc}.instant("starts_at")
+		if err != nil {
+			return err
+		}
+		j.StartsAt = at
+	}
 	j.OverlapPolicy, j.MissedRunPolicy = b.Overlap, b.Missed
 	j.Target = b.target(j.Target)
 	labels, err := labelsOf(b.Labels)

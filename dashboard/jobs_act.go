@@ -48,7 +48,6 @@ func (v *visit) removeChosen() (string, view) {
 // jobs with which it was done. A refusal for one job does not keep the others from it; the page then says how many were
 // done, and why the first other was not.
 func (v *visit) eachChosen(notice string, do func(name string) error) (string, view) {
-	v.path = "/jobs"
 	names := slices.Compact(slices.Clone(v.form["job"]))
 	switch {
 	case len(names) == 0:

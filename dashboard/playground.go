@@ -15,6 +15,7 @@ const timesMax = 100
 // schedule from a schedule without ticks.
 type playgroundBody struct {
 	Schedule, Exclude, Timezone, StartsAt, After, Count string
+	ExactStart                                          string // StartsAt, for the form of a job
 	// Times is empty before the form is sent, and if the schedule has no tick.
 	Times    []tick
 	Notes    []string
@@ -49,7 +50,7 @@ func (v *visit) playground() view {
 	by := v.clockOf(zoneOf(q.Get("timezone"), q.Get("schedule")))
 	body := &playgroundBody{
 		Schedule: q.Get("schedule"), Exclude: q.Get("exclude"), Timezone: q.Get("timezone"),
-		StartsAt: times.shown("starts_at", by), After: times.shown("after", by), Count: orElse(q.Get("count"), "10"),
+		StartsAt: times.shown("starts_at", by), ExactStart: times.exact("starts_at"), After: times.shown("after", by), Count: orElse(q.Get("count"), "10"),
 		Examples: examples, Zones: zones,
 	}
 	p := view{page: "playground", title: "When would it fire?", active: "/playground", body: body}

@@ -1,6 +1,10 @@
 package dashboard
 
-import "errors"
+import (
+	"errors"
+	"maps"
+	"strings"
+)
 
 // need is the verb for which a reader needs rights in the tenant of a visit: one of the API, or another that the file of
 // rights knows. The zero value is no verb, and admits no reader.
@@ -41,32 +45,53 @@ var pages = map[string]page{
 type action struct {
 	needs need
 	do    func(*visit) (to string, v view)
+	from  place
 }
+
+// place is the page that an action is sent from: its path, and then the fields of the form that are in its address. A field
+// with an equal sign has that value. After an error the page is shown again as if it was asked for there.
+type place []string
 
 // actions has the actions by path.
 var actions = map[string]action{
-	"/job/pause":   {"jobs.pause", (*visit).pause},
-	"/job/resume":  {"jobs.resume", (*visit).resume},
-	"/job/trigger": {"jobs.trigger", (*visit).trigger},
-	"/job/delete":  {"jobs.delete", (*visit).remove},
-	"/job/edit":    {"jobs.put", (*visit).update},
+	"/job/pause":   {"jobs.pause", (*visit).pause, place{"/job", "name"}},
+	"/job/resume":  {"jobs.resume", (*visit).resume, place{"/job", "name"}},
+	"/job/trigger": {"jobs.trigger", (*visit).trigger, place{"/job", "name"}},
+	"/job/delete":  {"jobs.delete", (*visit).remove, place{"/job", "name"}},
+	"/job/edit":    {"jobs.put", (*visit).update, place{"/job/edit", "name"}},
 
-	"/jobs/pause":   {"jobs.pause", (*visit).pauseChosen},
-	"/jobs/resume":  {"jobs.resume", (*visit).resumeChosen},
-	"/jobs/trigger": {"jobs.trigger", (*visit).triggerChosen},
-	"/jobs/delete":  {"jobs.delete", (*visit).removeChosen},
+	"/jobs/pause":   {"jobs.pause", (*visit).pauseChosen, place{"/jobs"}},
+	"/jobs/resume":  {"jobs.resume", (*visit).resumeChosen, place{"/jobs"}},
+	"/jobs/trigger": {"jobs.trigger", (*visit).triggerChosen, place{"/jobs"}},
+	"/jobs/delete":  {"jobs.delete", (*visit).removeChosen, place{"/jobs"}},
 
-	"/new":            {"jobs.put", (*visit).create},
-	"/run/retry":      {"runs.retry", (*visit).retryRun},
-	"/run/cancel":     {"runs.cancel", (*visit).cancelRun},
-	"/runs/retry":     {"runs.retry_many", (*visit).retryRuns},
-	"/run/dismiss":    {"runs.dismiss", (*visit).dismissRun},
-	"/runs/dismiss":   {"runs.dismiss_many", (*visit).dismissRuns},
-	"/dead/retry":     {"runs.retry_many", (*visit).retryGroup},
-	"/dead/dismiss":   {"runs.dismiss_many", (*visit).dismissGroup},
-	"/job/backfill":   {"jobs.backfill", (*visit).fillBack},
-	"/nodes/handover": {"handover", (*visit).handOver},
-	"/zone":           {"status", (*visit).chooseZone},
+	"/new":            {"jobs.put", (*visit).create, place{"/new"}},
+	"/run/retry":      {"runs.retry", (*visit).retryRun, place{"/run", "id"}},
+	"/run/cancel":     {"runs.cancel", (*visit).cancelRun, place{"/run", "id"}},
+	"/runs/retry":     {"runs.retry_many", (*visit).retryRuns, place{"/runs", "job", "from", "to", typedIn, "status=dead"}},
+	"/run/dismiss":    {"runs.dismiss", (*visit).dismissRun, place{"/run", "id"}},
+	"/runs/dismiss":   {"runs.dismiss_many", (*visit).dismissRuns, place{"/runs", "job", "from", "to", typedIn, "status=dead"}},
+	"/dead/retry":     {"runs.retry_many", (*visit).retryGroup, place{"/dead"}},
+	"/dead/dismiss":   {"runs.dismiss_many", (*visit).dismissGroup, place{"/dead"}},
+	"/job/backfill":   {"jobs.backfill", (*visit).fillBack, place{"/job/backfill", "name", "from", "to", typedIn, "limit", "repeat"}},
+	"/nodes/handover": {"handover", (*visit).handOver, place{"/nodes"}},
+	"/zone":           {"status", (*visit).chooseZone, place{"/"}},
+}
+
+// standAt gives the visit of an action the address of the page that it is sent from. What the address of the action has, such
+// as the tenant and a filter, stays.
+func (v *visit) standAt(from place) {
+	query := maps.Clone(v.query)
+	for _, field := range from[1:] {
+		name, value, isFixed := strings.Cut(field, "=")
+		if !isFixed {
+			value = v.form.Get(name)
+		}
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	v.path, v.query = from[0], query
 }
 
 // permits returns why a reader may not have what has a need: the tenant is none, or they lack the right; nil if they may.

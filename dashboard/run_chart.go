@@ -23,14 +23,14 @@ type runChart struct {
 	About    string
 }
 
-// drawRuns draws runs, the newest at the right. runs must be newest first, as the API lists them. It returns nil without
-// runs. Of more than ledgerShown runs it draws the newest.
-func drawRuns(runs []client.Run) *runChart {
+// drawRuns draws runs, the newest at the right, with their times by a clock. runs must be newest first, as the API lists
+// them. It returns nil without runs. Of more than ledgerShown runs it draws the newest.
+func drawRuns(runs []client.Run, by clock) *runChart {
 	if len(runs) == 0 {
 		return nil
 	}
 	runs = slices.Clone(runs[:min(len(runs), ledgerShown)])
-	outcomes := stripOf(runs)
+	outcomes := stripOf(runs, by)
 	slices.Reverse(runs)
 	s := scaleFor(longest(runs))
 	c := &runChart{Marks: s.marks(), Outcomes: outcomes, Facts: sumUp(runs)}

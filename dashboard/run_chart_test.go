@@ -18,7 +18,7 @@ func aRun(status string, tookMS, lateMS float64) client.Run {
 func TestRunChart(t *testing.T) {
 	again := aRun("dead", 4000, 0.2)
 	again.Attempt = 3
-	c := drawRuns([]client.Run{again, {Status: "skipped"}, aRun("succeeded", 100, 2), aRun("succeeded", 200, 8)})
+	c := drawRuns([]client.Run{again, {Status: "skipped"}, aRun("succeeded", 100, 2), aRun("succeeded", 200, 8)}, utc)
 	if len(c.Bars) != 3 || len(c.Outcomes) != 4 || len(c.Late) != 2 {
 		t.Fatalf("%d bars, %d outcomes, %d lines", len(c.Bars), len(c.Outcomes), len(c.Late))
 	}
@@ -46,17 +46,17 @@ func TestRunChart(t *testing.T) {
 
 // TestRunChartOfOddRuns: no run, one, and more than there are columns.
 func TestRunChartOfOddRuns(t *testing.T) {
-	if drawRuns(nil) != nil {
+	if drawRuns(nil, utc) != nil {
 		t.Error("there is a chart of no runs")
 	}
-	if c := drawRuns([]client.Run{{Status: "pending"}}); len(c.Bars) != 0 || c.About != "The last run: 1 pending. " {
+	if c := drawRuns([]client.Run{{Status: "pending"}}, utc); len(c.Bars) != 0 || c.About != "The last run: 1 pending. " {
 		t.Errorf("a run that waits is drawn as %+v", c)
 	}
 	many := make([]client.Run, 2*ledgerShown)
 	for i := range many {
 		many[i] = aRun("succeeded", float64(time.Hour.Milliseconds()), 0)
 	}
-	c := drawRuns(many)
+	c := drawRuns(many, utc)
 	if len(c.Bars) != ledgerShown || c.Bars[0].X < 0 || len(many) != 2*ledgerShown {
 		t.Errorf("%d bars, the first at %+v", len(c.Bars), c.Bars[0])
 	}

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/rungroup"
@@ -66,6 +67,9 @@ func (v *visit) runsPage(job, status string, times typed) view {
 		// A page reads many runs to find some of the group. That is too much for each poll of a stream.
 		request.Limit, body.MayRetry, p.live = deadPage, false, nil
 	}
+	if err == nil && body.AllJobs && status != "dead" {
+		err = invalid("job", "want the name of a job: without one, only dead runs can be listed")
+	}
 	if err == nil {
 		request.From, request.To, err = times.ends()
 	}
@@ -79,7 +83,7 @@ func (v *visit) runsPage(job, status string, times typed) view {
 	}
 	body.Runs, body.Next, body.First = ofCause(page.Runs, body.Cause), v.onward(page.NextCursor), v.first()
 	if !body.AllJobs {
-		body.Strip = stripOf(body.Runs)
+		body.Strip = stripOf(body.Runs, by)
 	}
 	return p
 }
@@ -118,8 +122,10 @@ func (v *visit) eachFound(all, some string, change func(client.RetryManyRequest)
 	f := v.form
 	job, times := f.Get("job"), v.dashboard.typed(f.Get)
 	request := client.RetryManyRequest{Job: job, Limit: changedMax}
-	var err error
-	request.From, request.To, err = times.ends()
+	err := v.onlyFields("job", "from", "to", typedIn, "reason")
+	if err == nil {
+		request.From, request.To, err = times.ends()
+	}
 	n, more := 0, false
 	if err == nil {
 		n, more, err = change(request)
@@ -149,13 +155,13 @@ const (
 	stripHeight = 30.0
 )
 
-// stripOf draws runs, the newest at the right. Failed runs are taller, so that readers need not distinguish colours.
+// stripOf draws runs, the newest at the right, with their times by a clock. Failed runs are taller, so that readers need not distinguish colours.
 // runs must be newest first, as the API lists them.
-func stripOf(runs []client.Run) []stroke {
+func stripOf(runs []client.Run, by clock) []stroke {
 	list := make([]stroke, len(runs))
 	for i := range runs {
 		r := &runs[len(runs)-1-i]
-		s := stroke{X: strokeStep * float64(i), Height: stripHeight / 2, Tone: tone(r.Status), About: r.Status + ", " + r.ScheduledAt.String()}
+		s := stroke{X: strokeStep * float64(i), Height: stripHeight / 2, Tone: tone(r.Status), About: r.Status + ", " + instantOf(r.ScheduledAt, by, time.Time{}).Exact}
 		switch s.Tone {
 		case "bad":
 			s.Height = stripHeight

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,14 @@ func (f *frame) IsDefault() bool { return f.Tenant == tenantDefault }
 
 // May reports whether the reader may use a verb in the tenant of the page. What they may not do is not offered.
 func (f *frame) May(verb string) bool { return f.Reader.may(verb, f.Tenant) }
+
+// IsShared reports whether the figures of the node may be of more tenants than that of the page.
+func (f *frame) IsShared() bool { return !f.IsDefault() || f.Reader.Name != "" }
+
+// MayChange reports whether the reader may do something with jobs that are chosen in their list.
+func (f *frame) MayChange() bool {
+	return slices.ContainsFunc([]string{"jobs.pause", "jobs.resume", "jobs.trigger", "jobs.delete"}, f.May)
+}
 
 // IsOfAll reports whether the page lists runs of more than one job.
 func (f *frame) IsOfAll() bool {

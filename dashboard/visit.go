@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,17 @@ func (v *visit) readForm(rw http.ResponseWriter) error {
 		return refusal(client.CodeInvalidField, http.StatusBadRequest, "the form did not arrive completely; nothing has changed")
 	}
 	v.form = cleaned(v.req.PostForm)
+	return nil
+}
+
+// onlyFields refuses a form with another field than those. A field that nobody reads would be a filter that selects less than
+// the action changes.
+func (v *visit) onlyFields(names ...string) error {
+	for name := range v.form {
+		if !slices.Contains(names, name) {
+			return invalid(clip(name), "is no field of this form; want %s", strings.Join(names, ", "))
+		}
+	}
 	return nil
 }
 

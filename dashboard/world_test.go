@@ -118,7 +118,7 @@ func alertOf(page string) string {
 // put registers a job over NATS.
 func (w *world) put(j client.Job) client.JobInfo {
 	w.t.Helper()
-	if j.Schedule == "" {
+	if j.Schedule == "" && len(j.Schedules) == 0 {
 		j.Schedule = "@yearly"
 	}
 	if j.Target.Kind == "" {

@@ -3,10 +3,7 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
-
-	"github.com/carillon-io/carillon/client"
 )
 
 // The choices of a zone that are no name of one.
@@ -86,74 +83,6 @@ func (v *visit) clockFor(body any) clock {
 	return v.clockOf("")
 }
 
-// typedIn is the field of a form that says in which zone its times are. It is written with the times, because the reader
-// may choose another zone before the form is sent, and a link leads others to the same times.
-const typedIn = "times_in"
-
-// typed reads the instants of a form. get returns the text of a field.
-type typed struct {
-	get func(field string) string
-	in  clock // in which times without an offset are
-	err error // in is not what the form says
-}
-
-// typed returns the reader of the instants of a form. Without a word about the zone, times are in UTC.
-func (d *Dashboard) typed(get func(string) string) typed {
-	in, err := d.clockNamed(get(typedIn))
-	if err != nil {
-		err = invalid(typedIn, "%q is no timezone; want UTC, or a name such as Europe/Berlin", clip(get(typedIn)))
-	}
-	return typed{get, in, err}
-}
-
-// timeLayouts lists the notations of an instant in forms: those that users may type, and those that browsers send.
-var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
-
-// instant parses an instant; an empty field gives the zero Time.
-func (t typed) instant(field string) (client.Time, error) {
-	text := t.get(field)
-	if text == "" {
-		return client.Time{}, nil
-	}
-	if t.err != nil {
-		return client.Time{}, t.err
-	}
-	for _, layout := range timeLayouts {
-		if at, err := time.ParseInLocation(layout, strings.ToUpper(text), t.in.loc); err == nil {
-			return client.At(at), nil
-		}
-	}
-	return client.Time{}, invalid(field, "%q is not a time; want one in %s such as 2026-12-01T08:00, or with an offset", clip(text), t.in.name)
-}
-
-// ends parses the two ends of a range, in the fields from and to. Either may be empty.
-func (t typed) ends() (from, to client.Time, err error) {
-	if from, err = t.instant("from"); err == nil {
-		to, err = t.instant("to")
-	}
-	return from, to, err
-}
-
-// shown returns an instant in the notation of a browser's datetime field, by a clock. A text that is not an instant gives "",
-// because browsers show nothing else. Fractions of a second are dropped, because the field of a browser has none by default.
-func (t typed) shown(field string, by clock) string {
-	at, err := t.instant(field)
-	if err != nil || at.IsZero() {
-		return ""
-	}
-	return at.In(by.loc).Format("2006-01-02T15:04:05")
-}
-
-// exact returns an instant as a confirmation carries it: with its offset and its fractions, since what was previewed is what
-// is to be done, and a wall time may come twice. A text that is not an instant gives "".
-func (t typed) exact(field string) string {
-	at, err := t.instant(field)
-	if err != nil || at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339Nano)
-}
-
 // chooseZone remembers the zone of the form, and leads back to the page on which it was chosen.
 func (v *visit) chooseZone() (string, view) {
 	zone := orElse(v.form.Get("zone"), zoneUTC)
@@ -182,8 +111,7 @@ func wayBack(text string) string {
 	return (&url.URL{Path: to.Path, RawQuery: to.Query().Encode()}).String()
 }
 
-// here returns the address of the page of the visit, without the notice of an action; that of the overview after an action
-// that has failed and whose address is no page.
+// here returns the address of the page of the visit, without the notice of an action.
 func (v *visit) here() string {
 	q := make(url.Values, len(v.query))
 	for name, values := range v.query {

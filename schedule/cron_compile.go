@@ -37,7 +37,7 @@ func (s *Schedule) compileMacro(text string, loc *time.Location) error {
 	if strings.HasPrefix(text, "@reboot") {
 		return badSchedule("@reboot is not supported: there is no boot to wait for; want @at with a time to run once, or trigger the job")
 	}
-	return badSchedule("%q is unknown; want @yearly, @monthly, @weekly, @daily, @hourly, @every 10s or @at 2026-12-01T08:00:00Z", apierr.Clip(text))
+	return badSchedule("%q is unknown; want @yearly, @monthly, @weekly, @daily, @hourly, @every 10s, @in 10m or @at 2026-12-01T08:00:00Z", apierr.Clip(text))
 }
 
 // compileCron compiles a cron expression in a zone; nil means UTC. Whether it is fixed depends on how the fields are

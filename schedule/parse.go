@@ -219,7 +219,7 @@ func checkScheduleText(expr string) error {
 		blank = blank && (c == ' ' || c == '\t')
 	}
 	if blank {
-		return badSchedule(`is empty; want one such as "0 8 * * 1-5", "@every 10s" or "@at 2026-12-01T08:00:00Z"`)
+		return badSchedule(`is empty; want one such as "0 8 * * 1-5", "@every 10s", "@in 10m" or "@at 2026-12-01T08:00:00Z"`)
 	}
 	return nil
 }

@@ -42,6 +42,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// OptionError says that an option, or the file that one names, is wrong. Nothing was done, and the same options would fail
+// again.
+type OptionError struct{ err error }
+
+// Error implements error.
+func (e *OptionError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *OptionError) Unwrap() error { return e.err }
+
 // Bounds of the options.
 const (
 	ParallelMax  = 1000

@@ -53,7 +53,11 @@ func (r *Rules) parse(text []byte) error {
 	err = readKeys(root, "the file",
 		key{"commands", func(n *yaml.Node) error { return eachItem(n, "commands", r.readCommand) }},
 		key{"crontabs", func(n *yaml.Node) error { return eachItem(n, "crontabs", r.readCrontabs) }})
-	if err == nil && r.count > commandsMax {
+	switch {
+	case err != nil:
+	case r.count == 0 && len(r.crontabs) == 0:
+		err = errors.New("the file allows nothing; want a list of commands or of crontabs")
+	case r.count > commandsMax:
 		err = fmt.Errorf("the file allows %d commands; want at most %d", r.count, commandsMax)
 	}
 	return err

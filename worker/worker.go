@@ -36,14 +36,15 @@ type Worker struct {
 }
 
 // Start reads the allow file, opens the state directory and subscribes. The caller ends the worker with [Worker.Drain].
+// The error is an [*OptionError] if the options or the allow file are wrong.
 func Start(opts Options) (*Worker, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	rules, err := openKeeper(opts.Allow, opts.Logger)
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	locks, err := openLocks(opts.State)
 	if err != nil {

@@ -143,7 +143,7 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 		labels[k] = v
 	}
 	j.Labels = labels
-	if e := checkResult(&j).Error; e != nil {
+	if e := checkResult(&j, 0).Error; e != nil {
 		w.refuse(lineOf(node, strings.Split(e.Field, ".")), "%s: %s", orDash(terminal.Printable(clip(j.Name))), refusalText(e))
 		return
 	}

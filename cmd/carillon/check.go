@@ -15,10 +15,11 @@ import (
 
 // checkResult checks a job for a dry run, by the rules that hold on every server. Rules that depend on the
 // configuration of a server, such as its payload limit, are not checked. A dry run must not promise more than the
-// server keeps: what is accepted here may still be refused for such a limit.
-func checkResult(j *client.Job) client.PutResult {
+// server keeps: what is accepted here may still be refused for such a limit. At is when the server would accept the job,
+// from which an @in counts; 0 if that is not known, and then an @in is refused.
+func checkResult(j *client.Job, at instant.Millis) client.PutResult {
 	result := client.PutResult{Name: j.Name}
-	if err := checkJob(j); err != nil {
+	if err := checkJob(j, at); err != nil {
 		e := apierr.From(err)
 		result.Error = &client.Error{Code: client.Code(e.Code), Field: e.Field, Message: e.Message}
 	}
@@ -27,10 +28,15 @@ func checkResult(j *client.Job) client.PutResult {
 
 // checkJob returns why the server would refuse a job; nil if it would not. Targets in private networks are
 // accepted, and so are references to secrets, because whether they are allowed is an option of the server.
-func checkJob(j *client.Job) error {
+func checkJob(j *client.Job, at instant.Millis) error {
 	def, err := definitionOf(j)
 	if err != nil {
 		return err
+	}
+	if at != 0 {
+		if err := def.Settle(at); err != nil {
+			return err
+		}
 	}
 	if err := def.Validate(job.Rules{PayloadBytesMax: job.PayloadBytesCeiling, AllowPrivateTargets: true, Secrets: true}); err != nil {
 		return err

@@ -24,7 +24,7 @@ func TestDryRunFillsIn(t *testing.T) {
 		t.Errorf("jitter of retries %g, %v", d.Retry.Jitter, err)
 	}
 	j.Schedule = "@daily"
-	if e := checkResult(&j).Error; e == nil || e.Code != client.CodeInvalidSchedule || e.Field != "schedules" {
+	if e := checkResult(&j, 0).Error; e == nil || e.Code != client.CodeInvalidSchedule || e.Field != "schedules" {
 		t.Errorf("schedule and schedules: %v", e)
 	}
 }

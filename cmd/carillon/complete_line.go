@@ -28,6 +28,7 @@ const (
 	anyRuns       valueKind = "@runs"
 	zones         valueKind = "@zones"
 	files         valueKind = "@files"
+	members       valueKind = "@members" // of a job, as MEMBER=
 	contexts      valueKind = "@contexts"
 	// ownContexts are those of 'carillon login' alone.
 	ownContexts valueKind = "@own-contexts"
@@ -49,6 +50,9 @@ type line struct {
 func readLine(root *kong.Node, words []string) *line {
 	l := &line{node: root}
 	words = joinEquals(words)
+	if len(words) > 1 && words[0] == "help" { // it stands for --help, see asCommand
+		words = words[1:]
+	}
 	for _, word := range words[:len(words)-1] {
 		l.read(word)
 	}

@@ -42,6 +42,8 @@ func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candid
 		return candidates(savedContexts())
 	case zones:
 		return zoneNames(l.prefix())
+	case members:
+		return memberHeads(l.prefix())
 	}
 	return serversValues(ctx, con, l, kind)
 }
@@ -52,6 +54,18 @@ func zoneNames(prefix string) (all []candidate) {
 		if strings.HasPrefix(name, prefix) {
 			all = append(all, candidate{value: name})
 		}
+	}
+	return all
+}
+
+// memberHeads returns the members of a job that can be set, each with the equal sign before its value; none once there is
+// one.
+func memberHeads(prefix string) (all []candidate) {
+	if strings.Contains(prefix, "=") {
+		return nil
+	}
+	for _, name := range memberNames() {
+		all = append(all, candidate{value: name + "="})
 	}
 	return all
 }

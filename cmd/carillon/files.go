@@ -8,12 +8,44 @@ import (
 
 // readFileMax reads a file of at most so many bytes and refuses a larger one without reading all of it.
 func readFileMax(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	return readAllMax(f, most)
+}
+
+// openFile opens a file that the command line names. That it cannot be opened is a mistake of the command line.
+func openFile(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return f, nil
+}
+
+// checkFiles fails if a file of an argument cannot be opened. It is for commands that act before they come to the last of
+// their files. A pipe is not opened: it can be read only once.
+func checkFiles(names []string) error {
+	for _, name := range names {
+		if name == "-" {
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		f, err := openFile(name)
+		if err != nil {
+			return err
+		}
+		_ = f.Close()
+	}
+	return nil
 }
 
 // readAllMax reads r to its end, and fails if it has more than most bytes. It reads one byte more than the limit, to
@@ -44,7 +76,7 @@ func (c *console) open(name string) (io.Reader, func(), error) {
 	if name == "-" {
 		return c.in, func() {}, nil
 	}
-	f, err := os.Open(name)
+	f, err := openFile(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -26,6 +25,7 @@ type importCmd struct {
 	outputFlag
 
 	isForWorker bool // no target was given
+	isLocal     bool // no timezone was given, and the crontabs are read in this machine's
 }
 
 // Help is what `carillon import --help` says besides the flags.
@@ -57,7 +57,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	}
 	read, files := readJobLines, c.Files
 	if c.Crontab != "" {
-		read, files = c.crontabs(con).read, readByCron(con, append([]string{c.Crontab}, c.Files...))
+		read, files = c.crontabs().read, readByCron(con, c.allFiles())
 	}
 	report := newImportReport(con, c)
 	put, stay := registrar(report.rehearse), pausedJobs{}
@@ -86,12 +86,20 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		err = readErr
 	}
 	if err == nil && c.Crontab != "" && report.accepted+report.refused == 0 {
-		err = fmt.Errorf("no line with a job in %s; want lines such as '0 8 * * * command'", strings.Join(files, ", "))
+		return usagef("no line with a job in %s; want lines such as '0 8 * * * command'", strings.Join(c.allFiles(), ", "))
 	}
-	if stay.kept > 0 {
-		con.notef("note: paused before, and left so: %s; 'carillon job resume NAME' lets one go on\n", plural(stay.kept, "job"))
-	}
+	c.note(con, stay.kept)
 	return report.close(err)
+}
+
+// note says what the user may not expect of an import of crontabs, of which some jobs were kept paused.
+func (c *importCmd) note(con *console, kept int) {
+	if c.isLocal {
+		con.notef("note: times without a CRON_TZ are those of %s, the timezone of this machine (--timezone ZONE for another)\n", localZone())
+	}
+	if kept > 0 {
+		con.notef("note: paused before, and left so: %s; 'carillon job resume NAME' lets one go on\n", plural(kept, "job"))
+	}
 }
 
 // check finds mistakes in the flags before a file is read. A mistake in the flags of a long import is thus reported
@@ -104,9 +112,9 @@ func (c *importCmd) check() error {
 		if name := c.crontabOnly(); name != "" {
 			return usagef("%s is for crontabs; want --crontab FILE, or leave it out: JSON lines have all that a job says", name)
 		}
-		return nil
+		return checkFiles(c.Files)
 	}
-	for _, file := range append([]string{c.Crontab}, c.Files...) {
+	for _, file := range c.allFiles() {
 		if err := checkCrontabName(file); err != nil {
 			return err
 		}
@@ -118,15 +126,25 @@ func (c *importCmd) check() error {
 	if c.Host == "" {
 		c.Host = hostToken()
 	}
-	return checkTemplate(c.Target)
+	if err := checkTemplate(c.Target); err != nil {
+		return err
+	}
+	return checkFiles(c.allFiles())
+}
+
+// allFiles returns the files to be read, in their order.
+func (c *importCmd) allFiles() []string {
+	if c.Crontab == "" {
+		return c.Files
+	}
+	return append([]string{c.Crontab}, c.Files...)
 }
 
 // crontabs returns how the flags say that crontabs become jobs.
-func (c *importCmd) crontabs(con *console) *crontabPlan {
+func (c *importCmd) crontabs() *crontabPlan {
 	plan := &crontabPlan{target: c.Target, host: crontab.HostToken(c.Host), user: c.User, zone: c.Timezone, system: c.System, set: c.setJob}
 	if plan.zone == "" {
-		plan.zone = localZone()
-		con.notef("times without a CRON_TZ are read in %s, the timezone of this machine (--timezone ZONE for another)\n", plan.zone)
+		plan.zone, c.isLocal = localZone(), true
 	}
 	return plan
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -84,7 +86,7 @@ func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], 
 	var err error
 	shown := 0
 	for j := range jobs {
-		result := checkResult(&j)
+		result := checkResult(&j, instant.Of(time.Now()))
 		if result.Error == nil && r.form != formTable {
 			err = errors.Join(err, out.printRecord(r.form, j, ownerOptions))
 		} else if result.Error == nil {

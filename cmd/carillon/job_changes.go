@@ -86,12 +86,10 @@ func addMember(flat map[string]string, path string, value jsontext.Value) {
 	}
 }
 
-// printChanges prints what a put has changed, and says what has returned to its default: a put replaces the whole job,
-// which is easily forgotten.
-func (c *console) printChanges(changes []change) {
+// noteResets says which members a put has returned to their defaults: it replaces the whole job, which is easily forgotten.
+func (c *console) noteResets(changes []change) {
 	var reset []string
 	for _, ch := range changes {
-		c.printf("  %s: %s -> %s\n", terminal.Printable(ch.path), showMember(ch.before), showMember(ch.after))
 		if ch.isReset {
 			reset = append(reset, terminal.Printable(ch.path))
 		}
@@ -130,14 +128,19 @@ func changesBy(before *client.JobInfo, after *client.Job) []change {
 	return changes
 }
 
-// printPut prints what a put did. Before is the job that the put replaced, or empty if that is not known.
-func (c *console) printPut(before *client.JobInfo, reply *client.PutReply) {
+// printPut prints what a put did, and returns what it changed of a job that was there. Before is the job that the put
+// replaced, or empty if that is not known.
+func (c *console) printPut(before *client.JobInfo, reply *client.PutReply) (changes []change) {
 	verb := "updated"
 	if reply.Created {
 		verb = "created"
 	}
 	c.printf("%s %s, version %d, next run %s\n", verb, reply.Job.Name, reply.Job.Version, showNext(&reply.Job))
 	if !reply.Created {
-		c.printChanges(changesBy(before, &reply.Job.Job))
+		changes = changesBy(before, &reply.Job.Job)
 	}
+	for _, ch := range changes {
+		c.printf("  %s: %s -> %s\n", terminal.Printable(ch.path), showMember(ch.before), showMember(ch.after))
+	}
+	return changes
 }

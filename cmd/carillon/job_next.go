@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -58,6 +59,10 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 	}
 	if c.isDocument() {
 		return c.print(con, reply)
+	}
+	if len(reply.Times) == 0 {
+		con.notef("no run at or after %s\n", showTime(client.At(cmp.Or(request.After.Time, time.Now()))))
+		return nil
 	}
 	return con.printTimes(reply, request.Timezone)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // jobFileBytesMax bounds a file of jobs that is read as a whole; import has no limit. A larger file is many jobs, for
@@ -106,7 +107,7 @@ func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.J
 	if c.isDocument() {
 		return c.print(con, reply)
 	}
-	con.printPut(&before, &reply)
+	con.noteResets(con.printPut(&before, &reply))
 	return nil
 }
 
@@ -170,6 +171,8 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 		return client.Job{}, usagef("want --schedule, such as --schedule '0 8 * * 1-5' or --schedule '@every 10s', or --in, such as --in 10m")
 	case len(c.Schedule) > 0 && c.In != nil:
 		return client.Job{}, usagef("want --schedule or --in, not both")
+	case c.In != nil && time.Duration(*c.In) > schedule.InMax:
+		return client.Job{}, usagef("--in: is out of range; want at most %dd", schedule.InMax/(24*time.Hour))
 	case c.Target == "" && c.SecretURL == "":
 		return client.Job{}, usagef("want --target: nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH")
 	case c.Target != "" && c.SecretURL != "":
@@ -191,7 +194,7 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 		j.Schedule = client.In(time.Duration(*c.In))
 	}
 	c.setPolicies(&j)
-	j.Payload, j.PayloadBase64, err = con.readPayload(c.Payload)
+	j.Payload, j.PayloadBase64, err = con.readPayload(c.Payload, "--payload ")
 	return j, err
 }
 
@@ -226,8 +229,9 @@ func jsonFault(text jsontext.Value) string {
 // readPayload returns the payload of --payload: as JSON if it is valid JSON, else as bytes. JSON is recognised by its
 // content, so that a payload of a number or a quoted text becomes JSON as well; text that must stay bytes and is valid
 // JSON needs the API. Text on the command line that begins like an object or an array is meant as JSON: if it is not
-// valid, it is refused, because a shell has probably taken its quotes.
-func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
+// valid, it is refused, because a shell has probably taken its quotes. Flag is what stands before the text
+// on the command line, such as "--payload ".
+func (c *console) readPayload(text, flag string) (asJSON, asBytes []byte, err error) {
 	content := []byte(text)
 	isArgument := !strings.HasPrefix(text, "@") && text != "-"
 	if file, found := strings.CutPrefix(text, "@"); found || text == "-" {
@@ -245,7 +249,7 @@ func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
 	case value.IsValid():
 		return value, nil, nil
 	case isArgument && len(value) > 0 && (value[0] == '{' || value[0] == '['):
-		return nil, nil, usagef("--payload begins like JSON and is not valid: %s; want JSON in single quotes, such as --payload '{\"n\":1}', or --payload @FILE for text that is no JSON", jsonFault(value))
+		return nil, nil, usagef("the payload begins like JSON and is not valid: %s; want JSON in single quotes, such as %s'{\"n\":1}', or %s@FILE for text that is no JSON", jsonFault(value), flag, flag)
 	default:
 		return nil, content, nil
 	}

@@ -31,7 +31,7 @@ func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 	request := client.TriggerRequest{Name: c.Name, IdempotencyKey: c.IdempotencyKey, IfVersion: c.IfVersion}
 	var err error
 	// The payload is read before the connection is made, so that a missing file costs no request.
-	if request.Payload, request.PayloadBase64, err = con.readPayload(c.Payload); err != nil {
+	if request.Payload, request.PayloadBase64, err = con.readPayload(c.Payload, "--payload "); err != nil {
 		return err
 	}
 	r, err := c.connect(ctx)

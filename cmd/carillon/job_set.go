@@ -16,7 +16,7 @@ import (
 // jobSetCmd changes single members of a job, and leaves the others as they are.
 type jobSetCmd struct {
 	Name      string   `arg:"" help:"Name of the job." complete:"@jobs"`
-	Members   []string `arg:"" help:"What to change: a member of the definition and its value; without a value it returns to its default." placeholder:"MEMBER=VALUE"`
+	Members   []string `arg:"" help:"What to change: a member of the definition and its value; without a value it returns to its default." placeholder:"MEMBER=VALUE" complete:"@members"`
 	IfVersion *uint32  `help:"Only if the job is at this version." placeholder:"N"`
 	remoteFlags
 	outputFlag
@@ -25,7 +25,7 @@ type jobSetCmd struct {
 // Help is what `carillon job set --help` says besides the flags.
 func (*jobSetCmd) Help() string {
 	return `The members are those of 'carillon job get -o json', with a dot before a nested one. Lists, objects and the payload are
-JSON; a payload that is no JSON is sent as it is. If somebody else changes the job meanwhile, nothing is changed.
+JSON. The payload is JSON, any other text, @FILE, or - for standard input, as that of 'carillon job put'. If somebody else changes the job meanwhile, nothing is changed.
 
 Examples:
 
@@ -51,7 +51,7 @@ func (c *jobSetCmd) Run(ctx context.Context, con *console) error {
 	if c.IfVersion != nil {
 		version = *c.IfVersion
 	}
-	after, err := setMembers(&before, c.Members)
+	after, err := setMembers(con, &before, c.Members)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (c *jobSetCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// setMembers returns the definition of a job with some members replaced.
-func setMembers(info *client.JobInfo, assignments []string) (client.Job, error) {
+// setMembers returns the definition of a job with some members replaced. The console reads the payload of a file.
+func setMembers(con *console, info *client.JobInfo, assignments []string) (client.Job, error) {
 	if info.PayloadOmitted {
 		return client.Job{}, fmt.Errorf("%s: its payload does not fit into one message, so a change would lose it; put the whole job", info.Name)
 	}
@@ -84,7 +84,7 @@ func setMembers(info *client.JobInfo, assignments []string) (client.Job, error) 
 		if !found {
 			return client.Job{}, usagef("%s: want MEMBER=VALUE, such as schedule=@daily", clip(assignment))
 		}
-		if err := setMember(definition, path, value); err != nil {
+		if err := setMember(con, definition, path, value); err != nil {
 			return client.Job{}, fmt.Errorf("%s: %w", clip(path), err)
 		}
 	}
@@ -100,7 +100,7 @@ var rivalMembers = map[string]string{
 }
 
 // setMember replaces one member, or removes it if the text is empty.
-func setMember(definition map[string]jsontext.Value, path, text string) error {
+func setMember(con *console, definition map[string]jsontext.Value, path, text string) error {
 	outer, inner, isNested := strings.Cut(path, ".")
 	kind, ok := memberKind(outer)
 	switch {
@@ -112,9 +112,8 @@ func setMember(definition map[string]jsontext.Value, path, text string) error {
 		return setTarget(definition, text)
 	}
 	delete(definition, rivalMembers[outer])
-	if outer == "payload" && text != "" && !jsontext.Value(text).IsValid() {
-		delete(definition, "payload")
-		return setBytes(definition, text)
+	if outer == "payload" {
+		return setPayload(con, definition, text)
 	}
 	return setValue(definition, outer, text, kind == reflect.String)
 }
@@ -153,10 +152,18 @@ func setTarget(definition map[string]jsontext.Value, text string) error {
 	return err
 }
 
-// setBytes makes a text that is no JSON the payload, as --payload does.
-func setBytes(definition map[string]jsontext.Value, text string) error {
-	value, err := json.Marshal([]byte(text))
-	definition["payload_base64"] = value
+// setPayload replaces the payload by what a text means for --payload.
+func setPayload(con *console, definition map[string]jsontext.Value, text string) error {
+	delete(definition, "payload")
+	asJSON, asBytes, err := con.readPayload(text, "payload=")
+	switch {
+	case err != nil:
+		return err
+	case asJSON != nil:
+		definition["payload"] = asJSON
+	case asBytes != nil:
+		definition["payload_base64"], err = json.Marshal(asBytes)
+	}
 	return err
 }
 

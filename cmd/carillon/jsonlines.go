@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -120,7 +121,29 @@ func explainJSON(err error) error {
 	case semantic.Err != nil:
 		return fmt.Errorf("%s: %w", field, semantic.Err)
 	}
-	return fmt.Errorf("%s: a JSON %s cannot stand here", field, semantic.JSONKind)
+	return fmt.Errorf("%s: a JSON %s cannot stand here; want %s", field, semantic.JSONKind, wantedFor(semantic.GoType))
+}
+
+// wantedFor says which JSON is read into a type.
+func wantedFor(t reflect.Type) string {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == nil:
+		return "another value"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t == reflect.TypeFor[[]byte]():
+		return "a text in base64"
+	case t.Kind() == reflect.Slice:
+		return `a list, such as ["a","b"]`
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct:
+		return "an object"
+	case t.Kind() == reflect.String:
+		return "a text"
+	}
+	return "a number"
 }
 
 // fieldPath returns a JSON pointer such as /retry/max_age as the API names a field: retry.max_age.

@@ -68,6 +68,6 @@ func FuzzDecodeJob(f *testing.F) {
 			}
 			return
 		}
-		checkResult(&j)
+		checkResult(&j, 0)
 	})
 }

@@ -95,6 +95,14 @@ func pageSize(limit int) int {
 	return most
 }
 
+// runStatus returns the status of a run, and that it was dismissed.
+func runStatus(r *client.Run) string {
+	if r.DismissedAt.IsZero() {
+		return r.Status
+	}
+	return r.Status + ", dismissed"
+}
+
 // runRow returns the row of a run under runTitles, with the text about a skipped range. A run that a caller triggered has
 // no lateness.
 func runRow(r *client.Run, skipped string) []string {
@@ -109,7 +117,7 @@ func runRow(r *client.Run, skipped string) []string {
 		late = showMillis(r.LatenessMS)
 	}
 	return []string{
-		r.RunID, showTime(r.ScheduledAt), r.Status, fmt.Sprint(r.Attempt), late, took,
+		r.RunID, showTime(r.ScheduledAt), runStatus(r), fmt.Sprint(r.Attempt), late, took,
 		strings.TrimSuffix(rungroup.Why(r)+", "+skipped, ", "),
 	}
 }

@@ -59,7 +59,7 @@ func (c *console) printRunState(r *client.Run, form outputForm) error {
 	if r.Status == "retrying" && !r.DueAt.IsZero() {
 		next = ", next attempt " + showDistance(time.Until(r.DueAt.Time))
 	}
-	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, markup(c.screen.Paint(statusStyle(r.Status), terminal.Printable(r.Status))), next)
+	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, markup(c.screen.Paint(statusStyle(r.Status), terminal.Printable(runStatus(r)))), next)
 	return nil
 }
 

@@ -57,6 +57,9 @@ func (c *workerCmd) Run(con *console) error {
 	if c.Standby {
 		return usagef("--standby only reads, and a worker reports; leave it out")
 	}
+	if err := c.checkZeros(); err != nil {
+		return err
+	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -69,11 +72,29 @@ func (c *workerCmd) Run(con *console) error {
 		return err
 	}
 	w, err := worker.Start(c.options(con, r, e))
+	if wrong, ok := errors.AsType[*worker.OptionError](err); ok {
+		return usagef("%w", wrong)
+	}
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	<-signals
 	return c.stop(w, signals)
+}
+
+// checkZeros refuses zeros, which a worker takes for options that were left out.
+func (c *workerCmd) checkZeros() error {
+	switch {
+	case c.Parallel == 0:
+		return usagef("--parallel: is 0, and no command would run; want 1 to %d", worker.ParallelMax)
+	case c.Waiting == 0:
+		return usagef("--waiting: is 0; want 1 to %d", worker.WaitingMax)
+	case c.Heartbeat == 0:
+		return usagef("--heartbeat: is 0s; want %s to %s", worker.HeartbeatMin, worker.HeartbeatMax)
+	case c.Grace == 0:
+		return usagef("--grace: is 0s; want more, and at most %s", worker.GraceMax)
+	}
+	return nil
 }
 
 // checkServer fails at the start, with the server's reason, if no run could be confirmed later.

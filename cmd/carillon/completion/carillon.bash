@@ -9,6 +9,7 @@ _carillon() {
         if [[ $before == "=" || ${COMP_WORDS[COMP_CWORD]} == "=" ]]; then value=${value##*=}; fi
         case $value in
         :files) compopt -o default 2>/dev/null ;;
+        *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$value") ;;
         *) COMPREPLY+=("$value") ;;
         esac
     done < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
