@@ -37,6 +37,18 @@ func TestZoneOfTimes(t *testing.T) {
 	p.rows("#audit tr", 1)
 }
 
+// TestZoneWhileTyping: a choice of a zone does not throw away what was typed; it waits for its button.
+func TestZoneWhileTyping(t *testing.T) {
+	s := newStage(t)
+	p := visitor(t, s.URL)
+	p.opens("/new")
+	p.types("name", "half-typed")
+	p.must(p.tab.Choose("#zone", "job"))
+	p.sees(`document.querySelector("[name=name]").value === "half-typed" && !document.querySelector("[data-action=choose-zone]").hidden`)
+	p.clicks("[data-action=choose-zone]")
+	p.sees(`document.querySelector("#zone").value === "job" && location.pathname === "/new"`)
+}
+
 // choosesZone chooses the zone of times, and waits for the page in it.
 func (p *person) choosesZone(zone string) {
 	p.t.Helper()

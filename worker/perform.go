@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"log/slog"
 	"time"
 )
@@ -136,6 +137,10 @@ func (t *turn) logEnd(r *result, took time.Duration) {
 		t.log.Info("succeeded", slog.Duration("took", took), slog.Int64("output_bytes", r.output.size()))
 		return
 	}
-	t.log.Warn("failed", slog.String("error", r.failure), slog.Duration("took", took),
+	level, what := slog.LevelWarn, "failed"
+	if r.lost != nil { // a run that was cancelled, as it may be; the server says why
+		level, what = slog.LevelInfo, "ended"
+	}
+	t.log.Log(context.Background(), level, what, slog.String("error", r.failure), slog.Duration("took", took),
 		slog.Int64("output_bytes", r.output.size()), slog.String("output", r.output.text(outputBytesMax)))
 }

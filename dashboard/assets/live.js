@@ -7,7 +7,8 @@
   let source = null;
   let timer = 0;
 
-  // offerHere adds the zone of the browser to the zones that a reader may choose from; a choice is sent at once.
+  // offerHere adds the zone of the browser to the zones that a reader may choose from. A choice is sent at once, unless
+  // something was typed on the page, which would be lost: then it waits for its button.
   function offerHere() {
     const choice = document.querySelector("#zone-choice select");
     if (!choice) return;
@@ -15,8 +16,14 @@
     const known = [...choice.options].find((o) => o.value === here);
     if (known) known.textContent = here === "UTC" ? "UTC" : "mine, " + here;
     else if (here) choice.add(new Option("mine, " + here, here));
-    choice.form.querySelector("button").hidden = true;
-    choice.addEventListener("change", () => choice.form.requestSubmit());
+    const button = choice.form.querySelector("button");
+    let isTyped = false;
+    button.hidden = true;
+    document.querySelector("main").addEventListener("input", () => { isTyped = true; });
+    choice.addEventListener("change", () => {
+      if (isTyped) button.hidden = false;
+      else choice.form.requestSubmit();
+    });
   }
 
   // isInUse reports whether an element must not be replaced just now: something in it is open or chosen, or is being typed or
