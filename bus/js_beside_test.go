@@ -22,7 +22,8 @@ func flood(t *testing.T, b *Bus, tenant, subject string) {
 	ctx, stop := context.WithCancel(t.Context())
 	var senders sync.WaitGroup
 	t.Cleanup(func() { stop(); senders.Wait() })
-	for range 4 {
+	var connections []*nats.Conn
+	for range 4 { // all of them before the first floods, which may make the tenant pause
 		nc, err := nats.Connect(b.url, nats.Token(tenant), nats.MaxReconnects(-1), nats.ReconnectWait(time.Millisecond), nats.ReconnectBufSize(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 		if err != nil {
 			t.Fatal(err)
@@ -31,6 +32,9 @@ func flood(t *testing.T, b *Bus, tenant, subject string) {
 		if _, err := nc.Subscribe("_INBOX.loud", func(*nats.Msg) {}); err != nil {
 			t.Fatal(err)
 		}
+		connections = append(connections, nc)
+	}
+	for _, nc := range connections {
 		senders.Go(func() {
 			for ctx.Err() == nil {
 				_ = nc.PublishRequest(subject, "_INBOX.loud", nil) // while it is disconnected, nothing is sent

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,7 +57,7 @@ type Options struct {
 	// CalendarsMax returns how many calendars a tenant may have; 0 means 1,000. It is called for each put of a
 	// calendar, and is safe for concurrent use. Nil means 1,000 for every tenant.
 	CalendarsMax func(tenant string) int
-	// Feeders is the number of goroutines that read cold rows. Default 2.
+	// Feeders is the number of goroutines that read cold rows. Default: the processors, at least 2 and at most 16.
 	Feeders int
 	// Loading is called from time to time with the number of loaded jobs, from the goroutine that opens the engine.
 	// Nil means that it is not called.
@@ -83,7 +84,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Settings.EventsMax, core.EventsMaxDefault)
 	setDefault(&o.LiveMax, 1_000_000)
 	setDefault(&o.ProposalsMax, 8192)
-	setDefault(&o.Feeders, 2)
+	setDefault(&o.Feeders, max(2, min(runtime.NumCPU(), 16)))
 	return o
 }
 
