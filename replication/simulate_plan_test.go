@@ -89,7 +89,18 @@ func newPlan(seed uint64) plan {
 	}
 	p.roll = some(0.8)
 	p.slow = every(15 * time.Second)
+	if seed%8 == 0 {
+		p.rollOften(r)
+	}
 	return p
+}
+
+// rollOften makes a plan one in which nodes with other releases are away while others begin to lead. The seeds of these
+// worlds are apart, so that the others stay as they were before there were any.
+func (p *plan) rollOften(r *rand.Rand) {
+	p.mode, p.nodes, p.length = keeping, 3, 2*time.Minute
+	p.loss, p.deletion, p.stream.requestLate, p.latest = 0, 0, 0, 10*time.Second
+	p.roll, p.crash = 0.9, 3*time.Second+time.Duration(r.Int64N(int64(6*time.Second)))
 }
 
 func (p plan) String() string {
