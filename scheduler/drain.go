@@ -44,7 +44,7 @@ func (e *Engine) Settle(ctx context.Context) {
 // record waits until the outcomes that are known at the call are in the log. A barrier makes the loop step, and a step
 // handles the oldest outcomes first, so each round brings the goal nearer.
 func (e *Engine) record(ctx context.Context) error {
-	for goal := e.outcomes.count(); e.outcomes.waits(goal); {
+	for goal := e.outcomes.count(); e.outcomes.isOpen(goal); {
 		if err := e.submit(ctx, &core.Barrier{}); err != nil {
 			return err
 		}

@@ -14,10 +14,16 @@ type outcomeQueue struct {
 	ready chan struct{}
 	mu    sync.Mutex
 	list  []job.Outcome
-	// since is when the oldest outcome began to wait, and urgent when the oldest one did that something may wait for; both
-	// by the clock of the process. urgent is zero if there is none.
-	since, urgent time.Time
-	added         uint64 // so far
+	waits []outcomeWait // of each outcome of the list
+	// urgent is when the oldest outcome arrived that something may wait for; zero if there is none.
+	urgent time.Time
+	added  uint64 // so far
+}
+
+// outcomeWait is since when an outcome waits, by the clock of the process, and whether it may.
+type outcomeWait struct {
+	since   time.Time
+	mayWait bool
 }
 
 // add appends an outcome; mayWait says that its commit frees nothing. It signals the loop for the first one of each kind
@@ -25,13 +31,11 @@ type outcomeQueue struct {
 func (q *outcomeQueue) add(o job.Outcome, mayWait bool) {
 	q.mu.Lock()
 	tells := len(q.list) == 0 || len(q.list)+1 == outcomesMax
-	if len(q.list) == 0 {
-		q.since = time.Now()
-	}
+	now := time.Now()
 	if !mayWait && q.urgent.IsZero() {
-		q.urgent, tells = time.Now(), true
+		q.urgent, tells = now, true
 	}
-	q.list = append(q.list, o)
+	q.list, q.waits = append(q.list, o), append(q.waits, outcomeWait{now, mayWait})
 	q.added++
 	q.mu.Unlock()
 	if tells {
@@ -43,13 +47,16 @@ func (q *outcomeQueue) add(o job.Outcome, mayWait bool) {
 func (q *outcomeQueue) stepAt(patience time.Duration) (at time.Time, some bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at = q.since.Add(patience)
+	if len(q.list) == 0 {
+		return at, false
+	}
+	at = q.waits[0].since.Add(patience)
 	if !q.urgent.IsZero() {
 		if soon := q.urgent.Add(minPacing.outcomes); soon.Before(at) {
 			at = soon
 		}
 	}
-	return at, len(q.list) > 0
+	return at, true
 }
 
 // some reports whether there are outcomes.
@@ -73,16 +80,20 @@ func (q *outcomeQueue) peek(most int) []job.Outcome {
 	return q.list[:min(most, len(q.list))]
 }
 
-// drop removes the first n outcomes, whose commit is durable. For the rest the wait begins anew, and is short.
+// drop removes the first n outcomes, whose commit is durable. Those that came meanwhile wait on, each as long as it may.
 func (q *outcomeQueue) drop(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.since, q.urgent = time.Now(), time.Time{}
-	if q.list = q.list[n:]; len(q.list) == 0 {
-		q.list = nil
-		return
+	q.list, q.waits, q.urgent = q.list[n:], q.waits[n:], time.Time{}
+	for _, w := range q.waits {
+		if !w.mayWait {
+			q.urgent = w.since
+			break
+		}
 	}
-	q.urgent = q.since
+	if len(q.list) == 0 {
+		q.list, q.waits = nil, nil
+	}
 }
 
 // count returns how many outcomes have arrived in all.
@@ -92,8 +103,8 @@ func (q *outcomeQueue) count() uint64 {
 	return q.added
 }
 
-// waits reports whether one of the first n outcomes still waits for its commit.
-func (q *outcomeQueue) waits(n uint64) bool {
+// isOpen reports whether one of the first n outcomes still waits for its commit.
+func (q *outcomeQueue) isOpen(n uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.added-uint64(len(q.list)) < n

@@ -21,12 +21,12 @@ type pacing struct {
 // minPacing is what a scheduler has that is not ahead, and the patience with outcomes that something waits for.
 var minPacing = pacing{decisions: 10 * time.Millisecond, outcomes: 5 * time.Millisecond}
 
-// pacingFor returns the pacing for a lead: a fifth and a tenth of it, up to 100 and 50 ms. In a cluster, which is ten
-// seconds ahead, more than that gives hardly fewer commits.
+// pacingFor returns the pacing for a lead: a fifth of it, up to 100 and 50 ms. In a cluster, which is ten seconds ahead, more
+// than that gives hardly fewer commits.
 func pacingFor(lead time.Duration) pacing {
 	return pacing{
 		decisions: max(minPacing.decisions, min(lead/5, 100*time.Millisecond)),
-		outcomes:  max(minPacing.outcomes, min(lead/10, 50*time.Millisecond)),
+		outcomes:  max(minPacing.outcomes, min(lead/5, 50*time.Millisecond)),
 	}
 }
 
