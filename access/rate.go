@@ -3,6 +3,7 @@ package access
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -45,6 +46,20 @@ func (k *Keeper) Spend(tenant string, n int) error {
 		return nil
 	}
 	return k.rates.spend(tenant, perSecond, n, time.Now())
+}
+
+// SpendAny counts a request that concerns no tenant, such as one for the status: against the rate of the given tenant if the
+// caller has a role there, else against that of the first tenant where it has one. Callers with a role in all tenants, and
+// without any, are not counted.
+func (k *Keeper) SpendAny(w Who, tenant string) error {
+	names, all := w.Principal.Tenants()
+	if all || len(names) == 0 {
+		return nil
+	}
+	if !slices.Contains(names, tenant) {
+		tenant = names[0]
+	}
+	return k.Spend(tenant, 1)
 }
 
 func (r *rates) spend(tenant string, perSecond float64, n int, now time.Time) error {

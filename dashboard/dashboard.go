@@ -134,6 +134,10 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		d.serveLive(rw, req)
 	case isPage && isRead:
 		v := d.visit(req)
+		if err := v.spends(); err != nil {
+			v.send(rw, failed(err))
+			return
+		}
 		v.send(rw, v.open(page))
 	case isAction && req.Method == http.MethodPost:
 		d.serveAction(rw, req, act)
@@ -150,6 +154,9 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act action) {
 	v := d.visit(req)
 	err := v.permits(act.needs)
+	if err == nil {
+		err = v.spends()
+	}
 	if err == nil {
 		err = v.readForm(rw)
 	}

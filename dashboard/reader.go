@@ -16,6 +16,8 @@ type Rights interface {
 	Reader(ctx context.Context) (name string, signedIn bool, may func(verb, tenant string) bool)
 	// Authorize returns a [*client.Error] if who reads a page may not use a verb in a tenant.
 	Authorize(ctx context.Context, verb, tenant string) error
+	// Spend counts a request against the rate of a tenant, and returns a [*client.Error] if that is used up.
+	Spend(ctx context.Context, tenant string) error
 	// Tenants returns the tenants that the reader may see, sorted; all says that they may see others too.
 	Tenants(ctx context.Context) (names []string, all bool)
 	// PartyOf returns the tenant by which the places of streams are shared, which is the same for all that are not listed.

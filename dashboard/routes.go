@@ -107,6 +107,15 @@ func (v *visit) permits(n need) error {
 	return v.dashboard.opts.Rights.Authorize(v.req.Context(), string(n), v.tenant)
 }
 
+// spends counts the visit against the rate of its tenant, and returns why it comes too soon; nil if it does not. What a page
+// asks of the API counts besides.
+func (v *visit) spends() error {
+	if v.dashboard.opts.Rights == nil {
+		return nil
+	}
+	return v.dashboard.opts.Rights.Spend(v.req.Context(), v.tenant)
+}
+
 // open returns a page, or the page with the reason why it cannot be visited.
 func (v *visit) open(p page) view {
 	if err := v.permits(p.needs); err != nil {

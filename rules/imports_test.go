@@ -65,7 +65,7 @@ var house = map[string][]string{
 	"backup":        over(words),
 	"dispatch":      over(words, module+"/inbox", module+"/webhook", module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
-	"tracing": over(words, "go.opentelemetry.io/otel"),
+	"tracing": over(words, module+"/serverurl", "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/smallfile", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.

@@ -161,6 +161,26 @@ func TestRateOverHTTP(t *testing.T) {
 	}
 }
 
+// TestRateOfWhatHasNoTenant: the status, whoami and pages count against the rate of the tenant in which the caller has a role,
+// also if they name another; those of a cluster admin do not.
+func TestRateOfWhatHasNoTenant(t *testing.T) {
+	for _, path := range []string{"/api/v1/status", "/api/v1/status?tenant=a", "/api/v1/whoami?tenant=b", "/?tenant=a", "/nodes?tenant=a", "/playground?tenant=b", "/new"} {
+		m := startMetered(t, "rate: 0.01/s")
+		m.ask("ana", "GET", path, "")
+		if status, _, text := m.ask("ana", "GET", path, ""); status != 429 {
+			t.Errorf("%s for the second time: %d %.200s", path, status, text)
+		}
+		if status, _, text := m.ask("bob", "GET", "/api/v1/status?tenant=a", ""); status != 200 {
+			t.Errorf("%s: another tenant: %d %.200s", path, status, text)
+		}
+		for range 3 {
+			if status, _, text := m.ask("all", "GET", "/api/v1/status", ""); status != 200 {
+				t.Errorf("%s: a cluster admin: %d %.200s", path, status, text)
+			}
+		}
+	}
+}
+
 // TestRateCountsItems sends a bulk registration: each of its jobs counts, and the tenant has a debt afterwards. One of more
 // than a minute of the rate registers nothing.
 func TestRateCountsItems(t *testing.T) {

@@ -26,8 +26,9 @@ func Parse(address string) (*url.URL, error) {
 		address = NATS + "://" + address
 	}
 	u, err := url.Parse(address)
-	if err != nil {
-		return nil, errors.New("is no URL; in a password write %2F for /, %23 for # and %20 for a blank")
+	// What stands before the last @ may be a password, and is taken for a host and a path if it has a slash.
+	if err != nil || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") {
+		return nil, errors.New("is no URL; in a password write %2F for /, %3F for ?, %23 for # and %20 for a blank")
 	}
 	return u, nil
 }

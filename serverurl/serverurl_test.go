@@ -18,6 +18,11 @@ func TestRedact(t *testing.T) {
 		"nats://ann:@host":                      "nats://ann:xxxxx@host",
 		"nats://ann:ab/s3cret@host:4222":        "(no URL)",
 		"nats://ann:ab s3cret@host:4222":        "(no URL)",
+		"nats://ab/s3cret@host:4222":            "(no URL)",
+		"nats://ann:12/s3cret@host:4222":        "(no URL)",
+		"https://ann:12/s3cret@host":            "(no URL)",
+		"nats:/ann:s3cret@host":                 "(no URL)",
+		"https://host/a?s3cret@host":            "(no URL)",
 		"nats://ann:ab#s3cret@host:4222":        "(no URL)",
 		"nats://ann:ab@s3cret@host:4222":        "nats://ann:xxxxx@host:4222",
 		"https://host/a?token=s3cret#s3cret":    "https://host/a",
@@ -44,7 +49,7 @@ func TestParseList(t *testing.T) {
 		}
 	}
 	for list, want := range map[string]string{
-		"nats://ann:ab/s3cret@host:1": "address 1 is no URL", "a,nats://ann:a s3cret@host": "address 2 is no URL", "ann:ab#s3cret@host:1": "address 1 is no URL", "https://host/?token=s3cret": "address 1 has more",
+		"nats://ann:ab/s3cret@host:1": "address 1 is no URL", "nats://ab/s3cret@host:1": "address 1 is no URL", "nats://ann:12/s3cret@host:1": "address 1 is no URL", "a,nats://ann:a s3cret@host": "address 2 is no URL", "ann:ab#s3cret@host:1": "address 1 is no URL", "https://host/?token=s3cret": "address 1 has more",
 		"nats://host#s3cret": "address 1 has more", "nats://n1,nats://host?s3cret": "address 2 has more", "nats://host?": "address 1 has more", "a,,s3cret": "address 2 has no host", "nats://": "address 1 has no host", "nats://s3cret@": "address 1 has no host",
 	} {
 		all, err := ParseList(list)

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+
+	"github.com/carillon-io/carillon/serverurl"
 )
 
 // Options configure a [Tracer] with an exporter of its own.
@@ -42,12 +44,12 @@ func (o Options) withDefaults() Options {
 // Validate returns an error that says what is wrong with the options, nil if they are valid. [Open]
 // calls it too.
 func (o Options) Validate() error {
-	u, err := url.Parse(o.Endpoint)
+	u, err := serverurl.Parse(o.Endpoint)
 	switch {
 	case err != nil:
-		return errors.New("traces: the endpoint is not a URL; want one such as http://127.0.0.1:4318")
+		return fmt.Errorf("traces: the endpoint %w; want one such as http://127.0.0.1:4318", err)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return fmt.Errorf("traces: the endpoint %s is no URL of a collector; want one such as http://127.0.0.1:4318", u.Redacted())
+		return errors.New("traces: the endpoint is no URL of a collector; want one such as http://127.0.0.1:4318") // without the text, which may have a password
 	case !(o.Ratio >= 0 && o.Ratio <= 1):
 		return fmt.Errorf("traces: the ratio is %g; want 0 to 1", o.Ratio)
 	}

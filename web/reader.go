@@ -44,6 +44,12 @@ func (d *Desk) Authorize(ctx context.Context, verb, tenant string) error {
 	return publicly(rights.Authorize(who, tenant, verb))
 }
 
+// Spend counts the request for a page, or its action, against the rate of a tenant.
+func (d *Desk) Spend(ctx context.Context, tenant string) error {
+	rights, who := d.web.opts.Access, d.web.recognize(requestOf(ctx))
+	return publicly(rights.SpendAny(who, tenant))
+}
+
 // publicly returns an error as a reader gets it; nil for nil.
 func publicly(err error) error {
 	if err == nil {

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -126,6 +128,9 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 	c := call{route: r}
 	if err := c.takeQuery(req.URL.RawQuery); err != nil {
 		w.refuse(rw, api.PublicError(err))
+		return
+	}
+	if r.verb != "" && w.refuseUnless(rw, w.opts.Access.SpendAny(who, cmp.Or(url.Values(c.params).Get("tenant"), tenantDefault))) {
 		return
 	}
 	switch r.verb {
