@@ -145,6 +145,27 @@ func (c Credentials) MaskInCut(text string, isCut bool) string {
 	return MaskText(replaceStretches(text, found))
 }
 
+// wholeBytesMin is the length of the shortest credential that MaskWhole masks. A shorter one could be guessed by trying all:
+// 12 hexadecimal digits take centuries at the rate of reports.
+const wholeBytesMin = 12
+
+// MaskWhole returns a text with masks in place of whole credentials of at least wholeBytesMin bytes, as they are and escaped,
+// and of the credentials of the URLs in it. It is for texts whose author sees what becomes of them. To such an author, the
+// masks of parts would tell which characters a credential has, a few at a time.
+func (c Credentials) MaskWhole(text string) string {
+	var found []stretch
+	in := newEcho(text)
+	for _, value := range c.values {
+		if len(value) >= wholeBytesMin {
+			found = in.find(value, false, found)
+		}
+	}
+	if in.steps > searchStepsMax {
+		return Mask
+	}
+	return MaskText(replaceStretches(text, found))
+}
+
 // replaceStretches returns a text in which each group of overlapping parts is replaced by one mask if it contains a
 // whole credential, and removed otherwise.
 func replaceStretches(text string, parts []stretch) string {

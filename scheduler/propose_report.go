@@ -46,7 +46,8 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 }
 
 // maskReport masks the job's credentials in the texts of a worker: an error that a missing right causes often repeats
-// the credential. The texts are durable and are shown to all callers that may read the job.
+// the credential. The texts are durable and are shown to all callers that may read the job. Who reports need not know the
+// credentials, and must not learn them by the masks.
 func (e *Engine) maskReport(p *core.Report) error {
 	if p.Error == "" && p.Result == "" {
 		return nil
@@ -56,8 +57,8 @@ func (e *Engine) maskReport(p *core.Report) error {
 		return err
 	}
 	known := e.credentialsOf(&rec.Def)
-	p.Error = job.CutText(known.MaskIn(p.Error), job.ErrorBytesMax)
-	p.Result = job.CutText(known.MaskIn(p.Result), job.ResultBytesMax)
+	p.Error = job.CutText(known.MaskWhole(p.Error), job.ErrorBytesMax)
+	p.Result = job.CutText(known.MaskWhole(p.Result), job.ResultBytesMax)
 	return nil
 }
 
