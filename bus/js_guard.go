@@ -44,7 +44,7 @@ type jsGuard struct {
 // The bounds of the guard.
 const (
 	guardTimeMax = 10 * time.Second // how long JetStream may take; a client gives up earlier
-	guardBytes   = 1 << 20          // of a request
+	guardBytes   = 64 << 10         // of a request
 	guardWaiting = 16 << 20         // bytes of requests that wait to be read
 	// So many requests, or bytes on their way to the guard, delay those behind them: see boundAsked.
 	guardBehind, guardPending = 4000, 2 << 20

@@ -52,6 +52,12 @@ func TestPermit(t *testing.T) {
 		{"CONSUMER.DELETE.S.c", "", ``, ""},
 		{"STREAM.LIST", "", ``, "a stream or a consumer"},
 		{"STREAM.CREATE.S", "token:a", `{"name":"` + strings.Repeat("x", guardBytes) + `"}`, "at most"},
+		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":[` + strings.Repeat(`"a",`, jsListMax) + `"b"]}`, "more than 256 elements"},
+		{"STREAM.CREATE.S", "token:a", `{"name":"S","sources":[{"name":"T","subject_transforms":[` + strings.Repeat(`{"src":"a"},`, jsListMax) + `{}]}]}`, "more than 256 elements"},
+		{"STREAM.CREATE.S", "token:a", `{"name":"S","subjects":[` + strings.Repeat(`"a",`, jsListMax-1) + `"b"],"metadata":{"x":"y"}}`, ""},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"config":{"filter_subjects":[` + strings.Repeat(`"a",`, jsListMax) + `"b"]}}`, "more than 256 elements"},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"config":{"description":"` + strings.Repeat("x", jsConsumerBytes) + `"}}`, "want at most 16384"},
+		{"CONSUMER.CREATE.S.c", "token:a", `{"config":{"filter_subjects":["a"]}}]]]`, "more than one"},
 	} {
 		kind := requestOf(tc.what)
 		if kind == unknownRequest {
