@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -14,14 +15,15 @@ type numbered struct {
 	t     *testing.T
 	store *memStore
 	opts  Options
-	reads byte // newest version of rows that all nodes read
+	reads atomic.Uint32 // newest version of rows that all nodes read; the loop reads it
 	last  job.ID
 }
 
 func newNumbered(t *testing.T) *numbered {
-	n := &numbered{t: t, store: newMemStore(), reads: job.RowsVersion}
+	n := &numbered{t: t, store: newMemStore()}
+	n.reads.Store(job.RowsVersion)
 	n.opts, _ = startWorker(t, &memLog{}, n.store, 1)
-	n.opts.RowsMax = func(map[string]byte) (byte, string) { return n.reads, "node-b" }
+	n.opts.RowsMax = func(map[string]byte) (byte, string) { return byte(n.reads.Load()), "node-b" }
 	return n
 }
 
@@ -91,17 +93,17 @@ func TestIDsOfNewInstallation(t *testing.T) {
 func TestIDsOfAnUpgrade(t *testing.T) {
 	n := newNumbered(t)
 	n.live(func(e *Engine) {
-		n.reads = job.RowsVersionUnmarked
+		n.reads.Store(job.RowsVersionUnmarked)
 		n.dense(e, "a", "b", "c")
 		if rows := markedRows(t, n.store); rows != 0 {
 			t.Errorf("the store says that it has rows of version %d, want nothing", rows)
 		}
-		n.reads = job.RowsVersionOfSlots
+		n.reads.Store(job.RowsVersionOfSlots)
 		n.slotted(e, "d", "e", "f")
 		if rows := markedRows(t, n.store); rows != job.RowsVersionOfSlots {
 			t.Errorf("the store says that it has rows of version %d, want %d", rows, job.RowsVersionOfSlots)
 		}
-		n.reads = job.RowsVersionUnmarked
+		n.reads.Store(job.RowsVersionUnmarked)
 		n.slotted(e, "g", "h")
 	})
 	n.live(func(e *Engine) { n.slotted(e, "i", "j") })
@@ -120,7 +122,8 @@ func TestIDsUsedUp(t *testing.T) {
 			n.live(func(e *Engine) {
 				register := n.slotted
 				if name == "dense" {
-					n.reads, register = job.RowsVersionUnmarked, n.dense
+					register = n.dense
+					n.reads.Store(job.RowsVersionUnmarked)
 				}
 				register(e, "a", "b")
 				for range 2 {
