@@ -111,6 +111,18 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%d are missing and %d count in an empty window", got.missing, len(got.all))
 	}
 	w, receipts = aWindow()
+	for i := range 3 { // those of the bare program are beside, and one in them that is early breaks nothing
+		receipts = append(receipts, receipt{job: barePrefix + "0", runID: "bare", scheduled: w.from, arrived: w.from.Add(time.Duration(i) * time.Millisecond)})
+	}
+	got := w.judge(receipts)
+	if len(got.bare) != 3 || len(got.all) != 8 || got.doubled+got.strange+got.missing != 0 {
+		t.Errorf("%d of the bare program, %d others: %+v", len(got.bare), len(got.all), got)
+	}
+	var r result
+	if got.tell(&r); !slices.ContainsFunc(r.Figures, func(f figure) bool { return f.Key == "lateness_to_bare_p99" && f.Value > 0 }) {
+		t.Errorf("no ratio among %+v", r.Figures)
+	}
+	w, receipts = aWindow()
 	if got := w.judge(receipts); len(got.all) != 8 || len(got.shots) != 2 {
 		t.Errorf("%d arrivals count, %d of one-shots; want 8 and 2", len(got.all), len(got.shots))
 	}

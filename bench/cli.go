@@ -35,6 +35,7 @@ type cli struct {
 	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
 	Noise    noiseCmd    `cmd:"" hidden:"" help:"Send noise for another bench process."`
+	Bare     bareCmd     `cmd:"" hidden:"" help:"Sleep and publish for another bench process."`
 }
 
 // Program says how this harness is started: by which executable, and with which arguments.
@@ -70,6 +71,8 @@ func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 		return status(errs, selected.run(in, out))
 	case *noiseCmd:
 		return status(errs, selected.run(out))
+	case *bareCmd:
+		return status(errs, selected.run())
 	case workload:
 		return status(errs, c.bench(p, selected, out, errs))
 	default:

@@ -130,6 +130,10 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	if err != nil {
 		return t, err
 	}
+	bare, err := s.startBare(srv.ready.NATS, fireSubject, w)
+	if err != nil {
+		return t, err
+	}
 	s.wait(time.Until(w.from))
 	// The receiver belongs to the workload, so its processor time is not that of others.
 	m := startMeter(srv.cmd.Process.Pid, recv.cmd.Process.Pid)
@@ -137,8 +141,9 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	registered := c.background(s, cl, w)
 	s.watch("jitter", w)
 	m.stop()
+	ended := bare.end(s.ctx.Err() != nil)
 	receipts, err := recv.collect()
-	if err != nil {
+	if err = errors.Join(err, ended); err != nil {
 		return t, err
 	}
 	// After an interruption only what was due long enough ago is demanded.

@@ -84,6 +84,9 @@ func loadBulk(s *stand, count int) (*result, *loaded) {
 		r.add("written_bytes_per_job", "written to disk a job", wrote/float64(l.load.accepted), "B")
 		r.add("write_amplification", "times what names, schedules and payloads have", wrote/float64(l.load.bytes), "")
 	}
+	if err := l.load.tellBare(r); err != nil {
+		r.breaks("%v", err)
+	}
 	s.say("load: loaded; leaving the server alone for %s", idleWait)
 	s.wait(idleWait)
 	l.weigh(r, empty)

@@ -50,6 +50,7 @@ func (w *window) cut(at time.Time) {
 // doubled and unknown runs must be 0, otherwise the figures are worthless.
 type tally struct {
 	all, shots samples // lateness of the measured arrivals; of the one-shots among them
+	bare       samples // lateness of what the bare program published
 	// early counts any run, also one that is not measured.
 	early int
 	// missing counts ticks and one-shots that were due in the window and never came.
@@ -67,6 +68,10 @@ func (w *window) judge(receipts []receipt) tally {
 	ticks := make(map[string][]time.Time)
 	for _, one := range receipts {
 		late := one.arrived.Sub(one.scheduled)
+		if strings.HasPrefix(one.job, barePrefix) {
+			t.bare = append(t.bare, late)
+			continue
+		}
 		if late < 0 {
 			t.early++
 		}
@@ -136,6 +141,7 @@ func (t *tally) tell(r *result) {
 	if len(t.shots) > 0 && len(t.shots) < len(t.all) {
 		r.spread("one_shots", "of one-shots", t.shots)
 	}
+	t.tellBare(r)
 	t.tellBroken(r)
 }
 
