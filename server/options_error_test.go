@@ -28,7 +28,7 @@ func TestBadOptionsAreOptionsErrors(t *testing.T) {
 		"inbox prefix":           {func(o *Options) { o.InboxPrefixes = []string{"a b"} }, "a b"},
 		"secrets missing":        {func(o *Options) { o.SecretsDir = missing }, missing},
 		"secrets no directory":   {func(o *Options) { o.SecretsDir = good.Cert }, "is no directory"},
-		"trace collector":        {func(o *Options) { o.Traces.Endpoint = "ftp://x" }, "ftp://x"},
+		"trace collector":        {func(o *Options) { o.Traces.Endpoint = "ftp://x" }, "scheme ftp"},
 		"rights missing":         {func(o *Options) { o.Auth = missing }, missing},
 		"rights are a device":    {func(o *Options) { o.Auth = os.DevNull }, os.DevNull},
 		"open to others":         {func(o *Options) { o.HTTPListen = "0.0.0.0:0" }, "would be open to others"},

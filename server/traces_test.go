@@ -196,7 +196,7 @@ func TestTracesOff(t *testing.T) {
 func TestTraceOptions(t *testing.T) {
 	for want, traces := range map[string]server.TraceOptions{
 		"the endpoint is no URL of a collector": {Endpoint: "localhost:4318"},
-		"the ratio is 1.5; want 0 to 1":           {Endpoint: "http://c:4318", Ratio: 1.5},
+		"the ratio is 1.5; want 0 to 1":         {Endpoint: "http://c:4318", Ratio: 1.5},
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
 		o := options(dir)

@@ -119,7 +119,7 @@ func TestCollectorIsDown(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for want, o := range map[string]Options{
 		"no URL of a collector":        {Endpoint: "localhost:4318"},
-		"no URL of a collector; want":  {Endpoint: "http://x:secret@/a"},
+		"no URL of a collector: it":    {Endpoint: "http://x:secret@/a"},
 		"is no URL;":                   {Endpoint: "http://secret\x7f"},
 		"is no URL; in a":              {Endpoint: "http://user:9/secret@a"},
 		"ratio is 1.5; want 0 to 1":    {Endpoint: "http://a", Ratio: 1.5},

@@ -1,7 +1,6 @@
 package tracing
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -49,7 +48,8 @@ func (o Options) Validate() error {
 	case err != nil:
 		return fmt.Errorf("traces: the endpoint %w; want one such as http://127.0.0.1:4318", err)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return errors.New("traces: the endpoint is no URL of a collector; want one such as http://127.0.0.1:4318") // without the text, which may have a password
+		// Without the text, which may have a password.
+		return fmt.Errorf("traces: the endpoint is no URL of a collector: it has the scheme %s; want one such as http://127.0.0.1:4318", u.Scheme)
 	case !(o.Ratio >= 0 && o.Ratio <= 1):
 		return fmt.Errorf("traces: the ratio is %g; want 0 to 1", o.Ratio)
 	}
