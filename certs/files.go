@@ -1,13 +1,12 @@
 package certs
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/smallfile"
@@ -56,6 +55,9 @@ func (f Files) read(forPeers bool, at time.Time) (*reading, error) {
 		}
 	}
 	r := &reading{sum: sumOf(cert, key, ca)}
+	if _, err := blocksOf(cert); err != nil { // of which the library reads those before the damage
+		return nil, fmt.Errorf("the certificate %s: %w", f.Cert, err)
+	}
 	if r.certificate, err = tls.X509KeyPair(cert, key); err != nil {
 		return nil, fmt.Errorf("the certificate %s and the key %s: %w", f.Cert, f.Key, err)
 	}
@@ -102,31 +104,31 @@ func (r *reading) noteChain() error {
 // noteRoots records the authorities. Every block must be a certificate: one that was passed over would show only when
 // a client is refused.
 func (r *reading) noteRoots(text []byte) error {
-	const want = "want one certificate or more in PEM form"
+	all, err := Certificates(text)
+	if err != nil {
+		return err
+	}
 	r.roots = x509.NewCertPool()
-	for n := 1; ; n++ {
-		block, rest := pem.Decode(text)
-		switch {
-		// pem.Decode passes over a block that it cannot read, as over a comment.
-		case block == nil && bytes.Contains(text, []byte("-----BEGIN")):
-			return fmt.Errorf("block %d is cut short or damaged; %s", n, want)
-		case block == nil && n == 1:
-			return errors.New("the file has no PEM block; " + want)
-		case block == nil:
-			return nil
-		case block.Type != "CERTIFICATE":
-			return fmt.Errorf("block %d has the type %s; %s", n, block.Type, want)
-		}
-		c, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return fmt.Errorf("block %d is no certificate: %w", n, err)
-		}
+	for _, c := range all {
 		r.roots.AddCert(c)
 		if c.NotAfter.After(r.rootsEnd) {
 			r.rootsEnd = c.NotAfter
 		}
-		text = rest
 	}
+	return nil
+}
+
+// checkServer returns an error if clients that verify the certificate of a server refuse this one whatever it is called.
+func (r *reading) checkServer() error {
+	c := r.chain[0]
+	forServers := len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) == 0 || slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageAny)
+	switch {
+	case !forServers:
+		return errors.New("is not for servers: its extended key usage lacks serverAuth")
+	case len(c.DNSNames)+len(c.IPAddresses) == 0:
+		return errors.New("has no name of a host in the SAN; a common name is not enough")
+	}
+	return nil
 }
 
 // checkPeer returns an error if the others of a cluster would refuse the certificate at an instant, or while it is valid

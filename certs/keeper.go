@@ -111,7 +111,8 @@ func (k *Keeper) Check() error {
 	return nil
 }
 
-// worseThan returns an error if a valid certificate would be replaced by one that is not valid now.
+// worseThan returns an error if files that serve would be replaced by ones that do not: that have ended, or begin later, or
+// are not for a server.
 func (k *Keeper) worseThan(old, next *reading) error {
 	at := time.Now()
 	if at.Before(old.begins) || at.After(old.ends) {
@@ -122,6 +123,13 @@ func (k *Keeper) worseThan(old, next *reading) error {
 		return fmt.Errorf("the certificate %s has ended on %s, and the one in use has not", k.files.Cert, day(next.ends))
 	case at.Before(next.begins):
 		return fmt.Errorf("the certificate %s begins only on %s", k.files.Cert, next.begins.UTC().Format(time.RFC3339))
+	case at.After(next.rootsEnd) && at.Before(old.rootsEnd):
+		return fmt.Errorf("the last of the authorities %s has ended on %s, and one in use has not", k.files.CA, day(next.rootsEnd))
+	case k.opts.Peers || old.checkServer() != nil:
+		return nil
+	}
+	if err := next.checkServer(); err != nil {
+		return fmt.Errorf("the certificate %s %w", k.files.Cert, err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,6 +47,7 @@ func TestBadFilesKeepTheOld(t *testing.T) {
 	k := open(t, certstest.Node("a"))
 	whole, _ := os.ReadFile(k.files.Cert)
 	key, _ := os.ReadFile(k.files.Key)
+	authority, _ := os.ReadFile(k.files.CA)
 	ends := k.State().Ends
 	failures := uint64(0)
 	for _, bad := range []struct {
@@ -53,7 +55,9 @@ func TestBadFilesKeepTheOld(t *testing.T) {
 		text []byte
 		want string
 	}{
-		{k.files.Cert, whole[:len(whole)/2], "failed to find any PEM data"},
+		{k.files.Cert, whole[:len(whole)/2], "block 1 is cut short"},
+		{k.files.Cert, append(slices.Clone(whole), whole[:len(whole)/2]...), "block 2 is cut short"},
+		{k.files.CA, append(append(slices.Clone(authority), authority[:len(authority)/2]...), authority...), "block 2 is cut short"},
 		{k.files.Cert, nil, "failed to find any PEM data"},
 		{k.files.Key, key[:len(key)/2], "the key"},
 		{k.files.Key, certstestKey(t, k.authority), "does not match"},
@@ -208,4 +212,28 @@ func TestWatch(t *testing.T) {
 		stop()
 		<-done
 	})
+}
+
+// TestNotForAServer: files of which no client would take the certificate do not replace those that serve; a server that is
+// started with them serves with them.
+func TestNotForAServer(t *testing.T) {
+	for want, w := range map[string]certs.Wanted{
+		"lacks serverAuth":     certstest.Client("a"),
+		"a common name is not": {Name: "a", Server: true},
+	} {
+		k := open(t, certstest.Node("a"))
+		certstest.Write(t, k.authority, w, k.files)
+		testkit.Refuses(t, k.Check(), want, k.files.Cert)
+		if k.State().Reloads != 0 || len(k.Warnings()) != 1 {
+			t.Errorf("%s: %+v, %q", want, k.State(), k.Warnings())
+		}
+		again, err := certs.Open(certs.Options{Name: "http", Files: k.files, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		certstest.Write(t, k.authority, w, k.files) // another one like it is no worse
+		if err := again.Check(); err != nil || again.State().Reloads != 1 {
+			t.Errorf("%s: %v, %+v", want, err, again.State())
+		}
+	}
 }

@@ -8,7 +8,7 @@
 // # Bounds
 //
 // A token has at most [TokenBytesMax] bytes, and is decoded only up to its first fault. Nothing is asked of the issuer for
-// a token that names another issuer. A token with an unknown key makes the keys be read again at most once in ten seconds,
+// a token that names another issuer. A token with a key that is unknown, or did not sign it, makes the keys be read again at most once in ten seconds,
 // for all callers together; a caller waits for that at most five seconds. Documents of the issuer have at most 1 MiB.
 //
 // The keys are read again in the background when they are ten minutes old. While the issuer cannot be reached, known keys

@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/access"
@@ -79,10 +80,13 @@ func (i *Issuer) verified(ctx context.Context, token string) (claims, time.Time,
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	for _, k := range keys {
-		if s.alg.verify(&s.alg, k.public, s.content, s.signature) {
-			return c, until, nil
-		}
+	if !s.isBy(keys) && !s.isBy(i.ring.anew(ctx, s)) {
+		return nil, time.Time{}, errSignature
 	}
-	return nil, time.Time{}, errSignature
+	return c, until, nil
+}
+
+// isBy reports whether one of some keys has signed a token.
+func (s *signed) isBy(keys []key) bool {
+	return slices.ContainsFunc(keys, func(k key) bool { return s.alg.verify(&s.alg, k.public, s.content, s.signature) })
 }

@@ -44,6 +44,13 @@ func (r *keyring) find(ctx context.Context, s *signed) ([]key, error) {
 	return nil, Refusal("the issuer has no such key")
 }
 
+// anew returns the keys that may have signed a token which those known did not sign: the issuer may have replaced a key under
+// its id. It asks the issuer as find does.
+func (r *keyring) anew(ctx context.Context, s *signed) []key {
+	_ = r.refresh(ctx) // without an answer, the known keys are the keys
+	return r.among(s)
+}
+
 // among returns the known keys that may have signed a token. Old ones are read again meanwhile.
 func (r *keyring) among(s *signed) (keys []key) {
 	r.mu.Lock()

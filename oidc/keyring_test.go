@@ -62,6 +62,29 @@ func TestNewKeys(t *testing.T) {
 	})
 }
 
+// TestKeyReplacedUnderItsID: a token by a key that has the id of another one is accepted once the keys are read again, and
+// those of the key before are not; tokens that nobody has signed make the issuer be asked at a bounded rate.
+func TestKeyReplacedUnderItsID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Keys(oidctest.NewKey(t, "ES256", "same"))
+	first := w.Token(t, "alice", nil)
+	w.accepts("the first key", first)
+	w.Keys(oidctest.NewKey(t, "ES256", "same"))
+	second := w.Token(t, "alice", nil)
+	w.refuses("another key, just after", second, "its signature is not that of the issuer")
+	w.clock.move(askEvery)
+	w.accepts("another key", second)
+	w.refuses("the first key", first, "its signature is not that of the issuer")
+	asked := w.Asked.Load()
+	for range 50 {
+		w.refuses("the first key, again", first, "its signature is not that of the issuer")
+	}
+	if n := w.Asked.Load(); n != asked {
+		t.Errorf("the issuer was asked %d times more", n-asked)
+	}
+}
+
 // TestIssuerIsAway: an issuer that does not answer, or not as it should, is asked at a bounded rate, and a caller hears so
 // in bounded time. Known keys go on to serve.
 func TestIssuerIsAway(t *testing.T) {
