@@ -59,6 +59,19 @@ func asTenant(t *testing.T, b *Bus, tenant string) *nats.Conn {
 	return nc
 }
 
+// counted waits until the server has counted what a client has sent, which it does only after it has answered it.
+func counted(t *testing.T, b *Bus, nc *nats.Conn) {
+	t.Helper()
+	id, err := nc.GetClientID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "the server has counted what was sent", func() bool {
+		connz, err := b.embedded.Connz(&server.ConnzOptions{CID: id})
+		return err != nil || len(connz.Conns) == 0 || uint64(connz.Conns[0].InBytes) >= nc.Stats().OutBytes
+	})
+}
+
 // neverReads opens a client that subscribes and then reads nothing.
 func neverReads(t *testing.T, b *Bus, tenant, subject string) {
 	t.Helper()
@@ -110,6 +123,7 @@ func TestUnreadIsBounded(t *testing.T) {
 		if err := publisher.Flush(); err != nil {
 			t.Fatal(err)
 		}
+		counted(t, b, publisher)
 	}
 	if strings.Contains(said.String(), "disconnected") {
 		t.Fatalf("clients were disconnected below the bound: %s", said)
@@ -178,6 +192,7 @@ func TestSentIsBounded(t *testing.T) {
 		if err := nc.Flush(); err != nil {
 			t.Fatal(err)
 		}
+		counted(t, b, nc)
 	}
 	send(one, 40)
 	send(other, 60)
