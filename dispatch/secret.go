@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -34,7 +35,23 @@ func (s *httpSender) resolve(d *job.Delivery) (*parcel, error) {
 	}
 	bare := *d
 	p.Delivery = &bare
+	if err := s.checkLiteral(p); err != nil {
+		return p, err
+	}
 	return p, errors.Join(s.resolveURL(p), s.resolveHeaders(p), s.resolveKeys(p), s.resolveCert(p))
+}
+
+// checkLiteral refuses a target that is not allowed before its secrets are read: no secret that comes later would help. A URL
+// that is a secret itself is checked when it is known.
+func (s *httpSender) checkLiteral(p *parcel) error {
+	u, err := url.Parse(p.Target.URL)
+	if p.Target.URLSecret != "" || err != nil { // the request says what is wrong with a URL
+		return nil
+	}
+	if err := job.CheckURL(u, s.rules.TargetsOf(p.Tenant)); err != nil {
+		return p.refuse(err)
+	}
+	return nil
 }
 
 // read returns the value of a secret of the delivery's tenant. The check of the tenant is that of the put, again: the

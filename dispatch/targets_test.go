@@ -176,3 +176,14 @@ func TestHostsInSecrets(t *testing.T) {
 		t.Errorf("with a host that is allowed: %+v", o)
 	}
 }
+
+// TestBarredBeforeItsSecrets: a target that is not allowed ends the run at once, also if a secret of it cannot be read now.
+func TestBarredBeforeItsSecrets(t *testing.T) {
+	var a allowance
+	a.set(t, nil, []string{"hooks.example.com"}, nil)
+	d := of("billing", deliveryTo(job.Target{Kind: job.TargetHTTP, Method: "POST", URL: "https://elsewhere.example.com/hook"}, 0))
+	d.SecretHeaders = []job.Pair{{Key: "Authorization", Value: "billing/missing"}}
+	if o := testkit.Receive(t, launch(start(t, Options{Targets: a.of}, ""), d)); !isBarred(o) {
+		t.Errorf("%+v", o)
+	}
+}
