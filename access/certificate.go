@@ -20,6 +20,7 @@ func (t *Table) addCert(n *node, p *Principal, name string) error {
 		return wrong(n, "%s and %s (line %d) have the same cert; each principal needs its own", p.Name, first.Name, first.line)
 	}
 	t.byCert[name] = p
+	p.shown |= byCert
 	return nil
 }
 

@@ -162,6 +162,7 @@ func (t *Table) add(n *node, p *Principal, hash string) error {
 			return wrong(n, "%s and %s (line %d) have the same token; each principal needs its own", p.Name, first.Name, first.line)
 		}
 		t.byToken[sum] = p
+		p.shown |= byToken
 	}
 	if p.NKey != "" {
 		if !nkeys.IsValidPublicUserKey(p.NKey) {
@@ -171,6 +172,7 @@ func (t *Table) add(n *node, p *Principal, hash string) error {
 			return wrong(n, "%s and %s (line %d) have the same nkey; each principal needs its own", p.Name, first.Name, first.line)
 		}
 		t.byNKey[p.NKey] = p
+		p.shown |= byNKey
 	}
 	return nil
 }

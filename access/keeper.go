@@ -76,12 +76,13 @@ func (k *Keeper) PartyOf(tenant string) string {
 }
 
 // Known returns a caller whom another node of the cluster has recognized, as the principal of a name, by some means. The
-// rights are those of this node's file; the zero value is returned if it has no such principal, and for a nil Keeper.
+// rights are those of this node's file; the zero value is returned if it has no such principal, or one that is recognized by
+// other means, and for a nil Keeper.
 func (k *Keeper) Known(principal, means string) Who {
 	if k == nil {
 		return Who{}
 	}
-	p := k.Table().named(principal)
+	p := k.Table().named(principal, means)
 	if p == nil {
 		return Who{}
 	}

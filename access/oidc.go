@@ -85,6 +85,7 @@ func (t *Table) addGroup(n *node, p *Principal, group string) error {
 		return wrong(n, "%s has an oidc_group, and the file has no oidc; want the issuer and the client_id there", p.Name)
 	}
 	t.byGroup[group] = append(t.byGroup[group], p)
+	p.shown |= byGroup
 	return nil
 }
 
@@ -148,14 +149,12 @@ func union(of []*Principal) *Principal {
 	return all
 }
 
-// named returns the principal of a name, as [Principal] has it, also of several; nil if there is none of them.
-func (t *Table) named(name string) *Principal {
-	if !strings.Contains(name, nameSeparator) {
-		return t.byName[name]
-	}
+// named returns the principal of a name, as [Principal] has it, also of several, as far as callers can be them by some means;
+// nil if there is none.
+func (t *Table) named(name, means string) *Principal {
 	var found []*Principal
 	for one := range strings.SplitSeq(name, nameSeparator) {
-		if p := t.byName[one]; p != nil && len(found) <= groupsMax {
+		if p := t.byName[one]; p != nil && p.isShownBy(means) && len(found) <= groupsMax {
 			found = append(found, p)
 		}
 	}

@@ -81,10 +81,10 @@ func TestPersonOfManyGroups(t *testing.T) {
 	if w := table.WhosePerson("a", groups); w.Principal != nil || w.Refusal == "" {
 		t.Errorf("%d principals at once are %+v", len(groups), w)
 	}
-	if w := table.WhosePerson("a", groups[1:]); w.Principal == nil || len(w.Name) > 2048 || table.named(w.Name).Name != w.Name {
+	if w := table.WhosePerson("a", groups[1:]); w.Principal == nil || len(w.Name) > 2048 || table.named(w.Name, "oidc:a@example.com").Name != w.Name {
 		t.Errorf("%d principals at once are %+v", groupsMax, w)
 	}
-	if table.named(",") != nil || table.named(strings.Repeat(",", 1000)) != nil {
+	if table.named(",", "oidc:a@example.com") != nil || table.named(strings.Repeat(",", 1000), "oidc:a@example.com") != nil {
 		t.Error("names without a name are a principal")
 	}
 }
@@ -102,5 +102,33 @@ func TestTenantsOfPrincipals(t *testing.T) {
 	}
 	if got := table.TenantNames(); !slices.Equal(got, []string{"billing", "default", "shop"}) {
 		t.Errorf("the tenants are %q", got)
+	}
+}
+
+// TestKnownByOtherMeans: whom another node has recognized is nobody here if the principal of that name is shown by other means.
+func TestKnownByOtherMeans(t *testing.T) {
+	table, err := Parse([]byte(`oidc: {issuer: https://login.example.com, client_id: carillon}
+principals:
+  - {name: ops, cert: ops.example.com, grants: [{tenant: "*", role: admin}]}
+  - {name: ci, token_sha256: "` + strings.Repeat("1", 64) + `", grants: [{tenant: default, role: admin}]}
+  - {name: devs, oidc_group: dev, grants: [{tenant: default, role: viewer}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &Keeper{logger: slog.New(slog.DiscardHandler)}
+	k.table.Store(table)
+	for _, c := range []struct {
+		name, means string
+		known       bool
+	}{
+		{"ops", "cert:ops", true}, {"ops", "token:ops", false}, {"ops", "oidc:ann", false}, {"ops", "nkey:UA", false},
+		{"ci", "token:ci", true}, {"ci", "cert:ci", false}, {"ci", "oidc:ann", false},
+		{"devs", "oidc:ann", true}, {"devs", "token:devs", false}, {"ci,devs", "oidc:ann", true}, {"gone", "token:gone", false},
+	} {
+		w := k.Known(c.name, c.means)
+		if (w.Principal != nil) != c.known || c.name == "ci,devs" && w.Name != "devs" {
+			t.Errorf("%s by %s: %+v", c.name, c.means, w.Principal)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package access
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // AnyTenant is the tenant of a grant that holds for all tenants, also for those that the file does not list.
@@ -16,6 +17,34 @@ type Principal struct {
 	roles     map[string]Role // by tenant, AnyTenant included
 	isMetrics bool            // some grant permits it to read the metrics
 	line      int             // where the file has it
+	shown     means           // by what callers show that they are this principal
+}
+
+// means is a set of what callers are recognized by.
+type means uint8
+
+const (
+	byToken means = 1 << iota
+	byNKey
+	byCert
+	byGroup
+)
+
+// isShownBy reports whether a caller can be this principal by what [Who.Means] names. It is true for a kind that this release
+// does not know.
+func (p *Principal) isShownBy(text string) bool {
+	kind, name, _ := strings.Cut(text, ":")
+	switch kind {
+	case "token":
+		return p.shown&byToken != 0
+	case "nkey":
+		return p.shown&byNKey != 0 && p.NKey == name
+	case "cert":
+		return p.shown&byCert != 0
+	case "oidc":
+		return p.shown&byGroup != 0
+	}
+	return true
 }
 
 // RoleIn returns the strongest role that the principal has in a tenant. It returns None for nil.

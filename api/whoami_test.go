@@ -42,7 +42,7 @@ func TestWhoami(t *testing.T) {
 	if fmt.Sprint(*few) != fmt.Sprint(want) {
 		t.Errorf("%+v; want %+v", *few, want)
 	}
-	if person := n.Whoami(scheduler.Status{}, rights, rights.Known("few", "oidc:alice")); person.Principal != "few" || person.Means != "oidc" || person.By != "oidc:alice" {
+	if person := n.Whoami(scheduler.Status{}, rights, access.Who{Principal: rights.Table().Principal("few"), Means: "oidc:alice"}); person.Principal != "few" || person.Means != "oidc" || person.By != "oidc:alice" {
 		t.Errorf("a person of an issuer: %+v", person)
 	}
 	many := n.Whoami(scheduler.Status{}, rights, rights.Table().WhoseToken("many"))
