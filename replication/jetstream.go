@@ -23,6 +23,7 @@ type jetStream struct {
 	subject string
 	config  jetstream.StreamConfig // with which make makes the stream
 	first   *atomic.Uint64         // value of metaFirst when it was last read
+	shard   layout
 }
 
 // Keys of the stream's metadata.
@@ -37,6 +38,10 @@ const (
 
 // streamFormat is the version of the stream's contents. A node refuses a stream of another version.
 const streamFormat = "1"
+
+// streamFormatOfShards is that version in a cluster with several shards, so that a release that knows only one shard
+// refuses each of their streams.
+const streamFormatOfShards = "2"
 
 // StreamName returns the name of the stream that carries the log of a shard.
 func StreamName(prefix string, shard uint32) string {
@@ -79,10 +84,13 @@ func (s *jetStream) owner(cluster string) (id ClusterID, err error) {
 	switch {
 	case m[metaClusterID] == "":
 		return id, fmt.Errorf("%w: the stream %s was not made by Carillon; take it away, or use another prefix", ErrOtherCluster, s.name)
-	case m[metaFormat] != streamFormat:
-		return id, fmt.Errorf("replication: the stream %s has format %q, and this program knows %s", s.name, m[metaFormat], streamFormat)
+	case m[metaFormat] != streamFormat && m[metaFormat] != streamFormatOfShards:
+		return id, fmt.Errorf("replication: the stream %s has format %q, and this program knows %s and %s", s.name, m[metaFormat], streamFormat, streamFormatOfShards)
 	case m[metaCluster] != cluster:
 		return id, fmt.Errorf("%w: the stream %s carries the log of cluster %q, and this node is of %q; use another prefix", ErrOtherCluster, s.name, m[metaCluster], cluster)
+	}
+	if err := s.shard.check(s.name, m); err != nil {
+		return id, err
 	}
 	return ParseClusterID(m[metaClusterID])
 }
@@ -94,6 +102,7 @@ func (s *jetStream) make(ctx context.Context, cluster string, id ClusterID, afte
 	defer cancel()
 	config := s.config
 	config.Metadata = map[string]string{metaCluster: cluster, metaClusterID: id.String(), metaFormat: streamFormat, metaFirst: strconv.FormatUint(after, 10)}
+	s.shard.describe(config.Metadata)
 	stream, err := s.js.CreateStream(ctx, config)
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return nil // another node was faster, and the stream's metadata decides

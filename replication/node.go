@@ -102,13 +102,9 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replication: %w", err)
 	}
-	name := StreamName(opts.Prefix, opts.Shard)
 	n := &Node{
 		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: RoleStandby, warned: make(map[string]time.Time),
-		stream: &jetStream{
-			seat: seat{name: name}, js: js, subject: subjectsOf(opts).log(),
-			config: streamConfig(name, subjectsOf(opts).log(), opts.Replicas, opts.StreamBytesMax),
-		},
+		stream: newJetStream(js, opts, opts.Shard, opts.Shards),
 		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}), twin: twin{beats: make(chan beat, 1)},
 	}

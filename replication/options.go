@@ -21,6 +21,7 @@ type Options struct {
 	Node    string     // name of this node, unique in the cluster: one token of a subject
 	Process string     // distinguishes this process from another one of the same node; default [NewProcess]
 	Shard   uint32     // number of the shard whose log is replicated
+	Shards  int        // how many shards the cluster has, for ever; 0: one
 	ID      ClusterID  // cluster that the node's data belongs to; zero: none yet
 
 	// Local makes a commit count as soon as it is durable on the leader; the standbys receive it later. If the
@@ -98,6 +99,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	setDefault(&o.Prefix, "carillon")
 	setDefault(&o.Replicas, 3)
+	setDefault(&o.Shards, 1)
 	setDefault(&o.Process, NewProcess())
 	setDefault(&o.StreamBytesMax, 1<<30)
 	setDefault(&o.StreamBytesMin, min(64<<20, o.StreamBytesMax/2))
@@ -132,6 +134,8 @@ func (o Options) validate() error {
 	// being an heir would gain nothing.
 	case o.Margin >= o.Lease || stillGraces*o.Grace >= o.Lease:
 		return fmt.Errorf("%w: the margin %s must be shorter than the lease %s, and so must %d times the grace %s", errOptions, o.Margin, o.Lease, stillGraces, o.Grace)
+	case job.ValidateShards(o.Shards) != nil || int64(o.Shard) >= int64(o.Shards):
+		return fmt.Errorf("%w: there is no shard %d of %d", errOptions, o.Shard, o.Shards)
 	case o.StreamBytesMin > o.StreamBytesMax/2:
 		return fmt.Errorf("%w: a stream of at most %d bytes cannot keep %d; want at most half", errOptions, o.StreamBytesMax, o.StreamBytesMin)
 	}
