@@ -36,6 +36,7 @@ type cli struct {
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
 	Noise    noiseCmd    `cmd:"" hidden:"" help:"Send noise for another bench process."`
 	Bare     bareCmd     `cmd:"" hidden:"" help:"Sleep and publish for another bench process."`
+	BareScan bareScanCmd `cmd:"" hidden:"" help:"Scan a store for another bench process."`
 }
 
 // Program says how this harness is started: by which executable, and with which arguments.
@@ -73,6 +74,8 @@ func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 		return status(errs, selected.run(out))
 	case *bareCmd:
 		return status(errs, selected.run())
+	case *bareScanCmd:
+		return status(errs, selected.run(out))
 	case workload:
 		return status(errs, c.bench(p, selected, out, errs))
 	default:

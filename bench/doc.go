@@ -31,7 +31,8 @@
 //
 // cli.go has the grammar and runs one workload on a stand (stand.go), which knows where to put data and text. Each
 // workload has a file of its name: jitter.go with fire.go and window.go, herd.go, saturate.go, scale.go with draw.go,
-// put.go, load.go with mix.go, recover.go, outage.go, proof.go, flood.go with bystander.go, noise.go and noise_mix.go,
+// put.go, load.go with mix.go and bare_load.go, recover.go with bare_scan.go, outage.go, proof.go, flood.go with
+// bystander.go, noise.go and noise_mix.go,
 // rights.go; tokens.go writes a file of rights; the files cluster*.go compare a
 // cluster with a server alone. server.go starts and ends servers, receive.go is the receiving process, and meter.go,
 // pauses.go, limits.go and machine.go measure what surrounds them. A workload adds figures to a result (result.go,

@@ -80,7 +80,7 @@ func (c *proofCmd) measure(s *stand) []*result {
 		l.client.Close()
 		return results
 	}
-	return append(results, s.show(recoverLoaded(s, l)))
+	return append(results, s.show(recoverLoaded(s, l, 1)))
 }
 
 // beside runs the workloads on the loaded server. A workload that fails does not keep the next from running:
