@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -156,12 +157,18 @@ func ParseProfileKey(key []byte) (uint32, error) {
 
 // ParseNameKey parses the key of a name row. The results are copies.
 func ParseNameKey(key []byte) (tenant, name string, err error) {
-	for i, c := range key {
-		if c == 0 && i > 0 {
-			return string(key[1:i]), string(key[i+1:]), nil
+	t, n, err := CutNameKey(key)
+	return string(t), string(n), err
+}
+
+// CutNameKey is [ParseNameKey] without a copy: what it returns are parts of the key.
+func CutNameKey(key []byte) (tenant, name []byte, err error) {
+	if len(key) > 0 {
+		if tenant, name, ok := bytes.Cut(key[1:], []byte{0}); ok {
+			return tenant, name, nil
 		}
 	}
-	return "", "", fmt.Errorf("job: name key has no tenant")
+	return nil, nil, fmt.Errorf("job: name key has no tenant")
 }
 
 // PrefixEnd returns the first key after all keys with a prefix, or nil if there is none. It is the exclusive upper

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // countingScanner has so many rows, and fails after them if it is to.
@@ -25,11 +27,39 @@ func (s countingScanner) Scan(_, _ []byte, fn func(key, value []byte) (bool, err
 	return s.err
 }
 
+// fewRows is a block of a few rows, which it passes on when they are added.
+type fewRows struct {
+	keys, values [][]byte
+	add          func(key, value []byte) error
+}
+
+func (b *fewRows) Read(key, value []byte) error {
+	b.keys, b.values = append(b.keys, bytes.Clone(key)), append(b.values, bytes.Clone(value))
+	return nil
+}
+
+func (b *fewRows) IsFull() bool { return len(b.keys) == 100 }
+
+func (b *fewRows) Add() error {
+	for i := range b.keys {
+		if err := b.add(b.keys[i], b.values[i]); err != nil {
+			return err
+		}
+	}
+	b.keys, b.values = nil, nil
+	return nil
+}
+
+// scanAhead passes rows through blocks of two goroutines.
+func scanAhead(from core.Scanner, add func(key, value []byte) error) error {
+	return aheadScanner{from}.ScanBlocks(nil, nil, func() core.Block { return &fewRows{add: add} })
+}
+
 // TestScanAhead hands over every row in order, from no rows to many blocks of them.
 func TestScanAhead(t *testing.T) {
-	for _, rows := range []int{0, 1, 1000, 100_000} {
+	for _, rows := range []int{0, 1, 100, 1000, 100_000} {
 		n := 0
-		err := scanAhead(countingScanner{rows: rows}, nil, nil, func(key, value []byte) error {
+		err := scanAhead(countingScanner{rows: rows}, func(key, value []byte) error {
 			want := fmt.Appendf(nil, "key-%07d", n)
 			if !bytes.Equal(key, want) || !bytes.Equal(value, want[:n%len(want)]) {
 				t.Fatalf("row %d is %q: %q", n, key, value)
@@ -46,11 +76,11 @@ func TestScanAhead(t *testing.T) {
 // TestScanAheadFails ends with the error of either side, and with both sides gone.
 func TestScanAheadFails(t *testing.T) {
 	broken, refused := errors.New("broken"), errors.New("refused")
-	if err := scanAhead(countingScanner{rows: 50_000, err: broken}, nil, nil, func([]byte, []byte) error { return nil }); err != broken {
+	if err := scanAhead(countingScanner{rows: 50_000, err: broken}, func([]byte, []byte) error { return nil }); err != broken {
 		t.Errorf("a scan that fails: %v", err)
 	}
 	n := 0
-	err := scanAhead(countingScanner{rows: 1_000_000}, nil, nil, func([]byte, []byte) error {
+	err := scanAhead(countingScanner{rows: 1_000_000}, func([]byte, []byte) error {
 		if n++; n == 3 {
 			return refused
 		}

@@ -23,7 +23,10 @@ func (c *Core) arm(s seat, r *hotRow) {
 		c.armReap(s, r, max(r.cursor, r.last, c.now, instant.Millis(c.wheel.Now())).Add(retention))
 		return
 	}
-	at := r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
+	at := r.cursor
+	if c.profiles.jitter(r.profile) != 0 { // otherwise a schedule is not compiled before it is used, as after a start
+		at += c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
+	}
 	c.isArmedAgain(r)
 	c.setReaping(r, false)
 	c.delist(r)

@@ -122,7 +122,10 @@ func checkRange(ch job.Change) error {
 // followTimer applies the hot row of a job, new or not. The counts of jobs by profile must be exact, because a leader
 // deletes the row of a profile with its last job.
 func (c *Core) followTimer(key, value []byte) error {
-	id, t, err := c.readTimer(key, value)
+	id, t, err := readTimer(key, value)
+	if err == nil {
+		err = c.checkProfile(id, t)
+	}
 	if err != nil {
 		return err
 	}

@@ -18,30 +18,37 @@ type Scanner interface {
 
 // Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
 // or lead. The order of kinds matters: schedules need the calendars to compile, timers need their profiles, and names,
-// runs, streaks and debts need the seats of their jobs. After an error the core cannot be used.
+// runs, streaks and debts need the seats of their jobs. hash may be called from another goroutine. After an error the
+// core cannot be used.
 func (c *Core) Load(from Scanner, hash NameHashFunc) error {
-	c.hash = hash
+	c.hash, c.profiles.isLoading = hash, true
+	raw := func(row func(key, value []byte) error) func() Block {
+		return func() Block { return &rawBlock{row: row} }
+	}
 	load := []struct {
-		kind job.Kind
-		row  func(key, value []byte) error
+		kind  job.Kind
+		empty func() Block
 	}{
-		{job.KindMeta, c.takeMeta},
-		{job.KindCalendar, c.takeCalendar},
-		{job.KindProfile, c.takeProfile},
-		{job.KindTimer, c.loadTimer},
-		{job.KindName, c.takeName},
-		{job.KindRun, c.takeRun},
-		{job.KindStreak, c.takeStreak},
-		{job.KindDebt, c.takeDebt},
-		{job.KindOutbox, c.takeNotice},
+		{job.KindMeta, raw(c.takeMeta)},
+		{job.KindCalendar, raw(c.takeCalendar)},
+		{job.KindProfile, func() Block { return &profileBlock{core: c} }},
+		{job.KindTimer, func() Block { return &timerBlock{core: c} }},
+		{job.KindName, func() Block { return &nameBlock{core: c} }},
+		{job.KindRun, raw(c.takeRun)},
+		{job.KindStreak, raw(c.takeStreak)},
+		{job.KindDebt, raw(c.takeDebt)},
+		{job.KindOutbox, raw(c.takeNotice)},
 	}
 	for _, l := range load {
+		if l.kind == job.KindName {
+			c.names.reserve(c.rows.count)
+		}
 		low := []byte{byte(l.kind)}
-		err := from.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) { return true, l.row(key, value) })
-		if err != nil {
+		if err := scanBlocks(from, low, job.PrefixEnd(low), l.empty); err != nil {
 			return fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
 		}
 	}
+	c.names.placeStaged()
 	c.profiles.seal()
 	c.out.Uses = c.tenants.settle(c.out.Uses[:0])
 	c.watches.recallAges(c.retries)
@@ -95,17 +102,25 @@ func (c *Core) takeMeta(key, value []byte) error {
 // takeProfile adds a profile. A schedule that does not compile is kept with its error: its jobs fail when they are
 // decided, one by one and visibly, and the start succeeds.
 func (c *Core) takeProfile(key, value []byte) error {
-	n, err := job.ParseProfileKey(key)
-	if err != nil {
-		return err
+	n, p, err := readProfile(key, value)
+	if err == nil {
+		c.keepProfile(n, p)
 	}
-	p, err := job.DecodeProfile(value)
-	if err != nil {
-		return err
+	return err
+}
+
+// readProfile decodes a profile and its number.
+func readProfile(key, value []byte) (n uint32, p job.Profile, err error) {
+	if n, err = job.ParseProfileKey(key); err == nil {
+		p, err = job.DecodeProfile(value)
 	}
+	return n, p, err
+}
+
+// keepProfile adds a profile that was read.
+func (c *Core) keepProfile(n uint32, p job.Profile) {
 	c.zones.note(p.Spec)
 	c.profiles.restore(n, p)
-	return nil
 }
 
 // takeNotice counts a notice. Only the number is in memory, for the bound of the outbox; the announcer reads the rows.
@@ -114,10 +129,9 @@ func (c *Core) takeNotice(_, _ []byte) error {
 	return nil
 }
 
-// loadTimer adds a job from its timer row. The job must not be in the table yet.
-func (c *Core) loadTimer(key, value []byte) error {
-	id, t, err := c.readTimer(key, value)
-	if err != nil {
+// loadTimer adds a job from its timer. The job must not be in the table yet.
+func (c *Core) loadTimer(id job.ID, t job.Timer) error {
+	if err := c.checkProfile(id, t); err != nil {
 		return err
 	}
 	s, r := c.rows.alloc(id)
@@ -126,14 +140,13 @@ func (c *Core) loadTimer(key, value []byte) error {
 	}
 	r.setTimerRow(t)
 	c.rows.note(r)
-	c.profiles.get(t.Profile).refs++
+	c.profiles.refer(t.Profile)
 	c.armLoaded(s, r)
 	return nil
 }
 
-// readTimer decodes a timer and checks that its profile exists. Without one, a later decision of the job could panic,
-// so the start refuses the store.
-func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
+// readTimer decodes a timer and the id of its job.
+func readTimer(key, value []byte) (job.ID, job.Timer, error) {
 	id, err := job.ParseJobKey(key)
 	if err != nil {
 		return 0, job.Timer{}, err
@@ -142,10 +155,16 @@ func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
 	if err != nil {
 		return 0, job.Timer{}, fmt.Errorf("job %s: %w", id, err)
 	}
-	if !c.profiles.has(t.Profile) {
-		return 0, job.Timer{}, fmt.Errorf("job %s: profile %d is missing", id, t.Profile)
-	}
 	return id, t, nil
+}
+
+// checkProfile checks that the profile of a timer exists. Without one, a later decision of the job could panic, so the
+// start refuses the store.
+func (c *Core) checkProfile(id job.ID, t job.Timer) error {
+	if !c.profiles.has(t.Profile) {
+		return fmt.Errorf("job %s: profile %d is missing", id, t.Profile)
+	}
+	return nil
 }
 
 // seatOf returns the seat of a job by its id, or 0 if there is none. It must not be called once the core leads.

@@ -43,6 +43,29 @@ func TestNameIndexTwin(t *testing.T) {
 	}
 }
 
+// TestNameIndexStaged: names that were staged are found like names that were added, whether the room was right, too small
+// or none at all.
+func TestNameIndexStaged(t *testing.T) {
+	const names = 30_000
+	for _, room := range []int{0, 100, names, 10 * names} {
+		var index nameIndex
+		index.reserve(room)
+		hasher := testHasher{}
+		for i := range names {
+			index.stage(hasher.hash("default", fmt.Sprintf("job/%d", i)), seat(i+1))
+		}
+		index.placeStaged()
+		for i := range names {
+			if got := index.find(hasher.hash("default", fmt.Sprintf("job/%d", i))); got != seat(i+1) {
+				t.Fatalf("with room for %d, job %d is at %d, want %d", room, i, got, i+1)
+			}
+		}
+		if got := index.find(hasher.hash("default", "other")); got != 0 {
+			t.Errorf("with room for %d, a name that was never staged is at %d", room, got)
+		}
+	}
+}
+
 // TestHotRowIsSmall holds the size that the memory figures rest on.
 func TestHotRowIsSmall(t *testing.T) {
 	if n := unsafe.Sizeof(hotRow{}); n != 48 {

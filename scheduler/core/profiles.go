@@ -33,7 +33,10 @@ type profiles struct {
 	freeList []uint32
 	meter    effort
 	// moved are the entries that are marked as moved, and possibly others; nil: all jobs follow their schedules.
-	moved     []uint32
+	moved []uint32
+	// isLoading is set while a core is loaded: byValue has only the entries before indexed then.
+	isLoading bool
+	indexed   int
 	rules     *schedule.Zones // with which schedules are compiled
 	calendars calendarLookup
 }
@@ -56,6 +59,12 @@ func (p *profiles) get(n uint32) *profileEntry {
 	}
 	return e
 }
+
+// refer counts one more job that has the profile of a number. Unlike get it leaves a stale schedule stale.
+func (p *profiles) refer(n uint32) { p.entries[n].refs++ }
+
+// jitter returns the jitter of the profile of a number. Unlike get it leaves a stale schedule stale.
+func (p *profiles) jitter(n uint32) instant.Millis { return p.entries[n].Jitter }
 
 // intern returns the number of a profile and counts one more job that has it. It also reports whether the profile is
 // new and must be written.
@@ -113,14 +122,35 @@ func (p *profiles) use(n uint32) {
 // restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read. Its schedule
 // is compiled at its first use. A calendar that is missing or a zone that is unknown makes the entry's error then.
 func (p *profiles) restore(n uint32, v job.Profile) {
-	for uint32(len(p.entries)) <= n {
+	if int(n) < len(p.entries) {
+		p.use(n)
+		p.void(n)
+	} else {
+		for uint32(len(p.entries)) < n {
+			p.entries = append(p.entries, profileEntry{})
+			p.spare(uint32(len(p.entries) - 1))
+		}
 		p.entries = append(p.entries, profileEntry{})
-		p.spare(uint32(len(p.entries) - 1))
 	}
-	p.use(n)
-	p.void(n)
 	p.entries[n] = profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0, refs: p.entries[n].refs, isStale: v.Spec.Expr != ""}
-	p.byValue[v] = n
+	if !p.isLoading {
+		p.byValue[v] = n
+	}
+}
+
+// indexSome fills a part of byValue while a core is loaded. The goroutine that adds rows has time for it while it waits for
+// the one that reads them. All profiles must have been read.
+func (p *profiles) indexSome(most int) {
+	if p.indexed == 0 {
+		p.byValue = make(map[job.Profile]uint32, len(p.entries)-1)
+		p.indexed = 1
+	}
+	for ; p.indexed < len(p.entries) && most > 0; most-- {
+		if e := &p.entries[p.indexed]; e.free == 0 {
+			p.byValue[e.Profile] = uint32(p.indexed)
+		}
+		p.indexed++
+	}
 }
 
 // void removes the profile of a number. Jobs may still refer to it: their rows come later in the same commit.
@@ -225,6 +255,8 @@ func (e *profileEntry) follows(ref string) bool {
 
 // seal ends a restore: the unused numbers in between become free.
 func (p *profiles) seal() {
+	p.indexSome(len(p.entries))
+	p.isLoading = false
 	p.freeList = p.freeList[:0]
 	for n := len(p.entries) - 1; n > 0; n-- {
 		e := &p.entries[n]

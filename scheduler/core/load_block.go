@@ -1,0 +1,205 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A start with many jobs is faster on several cores. So rows pass through blocks: one goroutine decodes rows into a block
+// while another one adds the rows of an earlier block to the core. A core starts no goroutine itself.
+
+// Block holds decoded rows of one kind until they are added to a core. A block is used by one goroutine at a time.
+type Block interface {
+	// Read decodes a row to the end of the block. It keeps neither key nor value, and touches nothing that Add of
+	// another block changes, so that both may run at the same time.
+	Read(key, value []byte) error
+	// IsFull reports whether the block has as many rows as it should have.
+	IsFull() bool
+	// Add adds the rows to the core and empties the block. It is called for one block after the other, in the order of
+	// the rows.
+	Add() error
+}
+
+// BlockScanner is a scanner that decodes and adds rows on different goroutines.
+type BlockScanner interface {
+	Scanner
+	// ScanBlocks passes the rows in [low, high), in the order of keys, through blocks, which it makes with empty and
+	// uses again.
+	ScanBlocks(low, high []byte, empty func() Block) error
+}
+
+// blockRows is how many rows a block has, at about 50 bytes each.
+const blockRows = 4096
+
+// scanBlocks passes rows through blocks, on one goroutine if the scanner can do no more.
+func scanBlocks(from Scanner, low, high []byte, empty func() Block) error {
+	if ahead, ok := from.(BlockScanner); ok {
+		return ahead.ScanBlocks(low, high, empty)
+	}
+	b := empty()
+	err := from.Scan(low, high, func(key, value []byte) (bool, error) {
+		if err := b.Read(key, value); err != nil || !b.IsFull() {
+			return true, err
+		}
+		return true, b.Add()
+	})
+	if err != nil {
+		return err
+	}
+	return b.Add()
+}
+
+// rawBlock holds rows as they are: of kinds of which there are few rows. Their keys and values are stored one after the
+// other in data.
+type rawBlock struct {
+	row  func(key, value []byte) error
+	data []byte
+	ends []uint32 // end in data of each key and each value
+}
+
+// rawBlockBytes is the size in bytes from which a block of rows is full.
+const rawBlockBytes = 256 << 10
+
+// Read implements [Block].
+func (b *rawBlock) Read(key, value []byte) error {
+	b.data = append(b.data, key...)
+	b.ends = append(b.ends, uint32(len(b.data)))
+	b.data = append(b.data, value...)
+	b.ends = append(b.ends, uint32(len(b.data)))
+	return nil
+}
+
+// IsFull implements [Block].
+func (b *rawBlock) IsFull() bool { return len(b.data) >= rawBlockBytes }
+
+// Add implements [Block]. The slices that it passes have no spare capacity, so an append of the callee cannot overwrite
+// the next row.
+func (b *rawBlock) Add() error {
+	begin := uint32(0)
+	for i := 0; i < len(b.ends); i += 2 {
+		if err := b.row(b.data[begin:b.ends[i]:b.ends[i]], b.data[b.ends[i]:b.ends[i+1]:b.ends[i+1]]); err != nil {
+			return err
+		}
+		begin = b.ends[i+1]
+	}
+	b.data, b.ends = b.data[:0], b.ends[:0]
+	return nil
+}
+
+// profileBlock holds profiles.
+type profileBlock struct {
+	core *Core
+	rows []profileRow
+}
+
+type profileRow struct {
+	n       uint32
+	profile job.Profile
+}
+
+// Read implements [Block].
+func (b *profileBlock) Read(key, value []byte) error {
+	n, p, err := readProfile(key, value)
+	b.rows = append(b.rows, profileRow{n, p})
+	return err
+}
+
+// IsFull implements [Block].
+func (b *profileBlock) IsFull() bool { return len(b.rows) >= blockRows/8 } // they are larger
+
+// Add implements [Block].
+func (b *profileBlock) Add() error {
+	for i := range b.rows {
+		b.core.keepProfile(b.rows[i].n, b.rows[i].profile)
+	}
+	b.rows = b.rows[:0]
+	return nil
+}
+
+// timerBlock holds the timers of jobs.
+type timerBlock struct {
+	core *Core
+	rows []timerRow
+}
+
+type timerRow struct {
+	id    job.ID
+	timer job.Timer
+}
+
+// Read implements [Block].
+func (b *timerBlock) Read(key, value []byte) error {
+	id, t, err := readTimer(key, value)
+	b.rows = append(b.rows, timerRow{id, t})
+	return err
+}
+
+// IsFull implements [Block].
+func (b *timerBlock) IsFull() bool { return len(b.rows) >= blockRows }
+
+// Add implements [Block].
+func (b *timerBlock) Add() error {
+	for i := range b.rows {
+		if err := b.core.loadTimer(b.rows[i].id, b.rows[i].timer); err != nil {
+			return err
+		}
+	}
+	b.rows = b.rows[:0]
+	b.core.profiles.indexSome(blockRows / 4)
+	return nil
+}
+
+// nameBlock holds the names of jobs with their hashes.
+type nameBlock struct {
+	core   *Core
+	rows   []nameRow
+	tenant string          // of the row before
+	text   strings.Builder // the names, so that they are not allocated one by one
+}
+
+type nameRow struct {
+	hash         NameHash
+	id           job.ID
+	tenant, name string
+}
+
+// Read implements [Block].
+func (b *nameBlock) Read(key, value []byte) error {
+	tenant, name, err := job.CutNameKey(key)
+	if err != nil {
+		return err
+	}
+	id, err := job.DecodeName(value)
+	if string(tenant) != b.tenant {
+		b.tenant = string(tenant)
+	}
+	begin := b.text.Len()
+	b.text.Write(name)
+	row := nameRow{id: id, tenant: b.tenant, name: b.text.String()[begin:]}
+	row.hash = b.core.hash(row.tenant, row.name)
+	b.rows = append(b.rows, row)
+	return err
+}
+
+// IsFull implements [Block].
+func (b *nameBlock) IsFull() bool { return len(b.rows) >= blockRows }
+
+// Add implements [Block]. The jobs' timers must have been added before.
+func (b *nameBlock) Add() error {
+	c := b.core
+	for i := range b.rows {
+		n := &b.rows[i]
+		s := c.seatOf(n.id)
+		if s == 0 {
+			return fmt.Errorf("job %s (%s of %s) has a name but no timer", n.id, n.name, n.tenant)
+		}
+		c.names.stage(n.hash, s)
+		c.tenants.addJob(c.rows.row(s), c.tenants.of(n.tenant))
+	}
+	clear(b.rows)
+	b.rows = b.rows[:0]
+	b.text.Reset()
+	return nil
+}
