@@ -36,7 +36,7 @@ func (s *Store) Apply(at job.Position, batch []byte) error {
 		return fmt.Errorf("%w: got %v after %v", ErrGap, at, last)
 	}
 	b := s.db.NewBatchWithSize(len(batch) + len(batch)/8 + stageBytes)
-	if err := stage(b, at, batch); err != nil {
+	if err := s.stage(b, at, batch); err != nil {
 		_ = b.Close() // it was never committed, so closing it cannot fail
 		return fmt.Errorf("%w: commit %v: %w", ErrBatch, at, err)
 	}
@@ -53,13 +53,17 @@ func (s *Store) Apply(at job.Position, batch []byte) error {
 // usual commits; the batch grows if it is too small.
 const stageBytes = 128
 
-// stage copies the changes of a commit and its position into a Pebble batch. Their order does not
-// matter: Pebble applies all of them or none.
-func stage(b *pebble.Batch, at job.Position, batch []byte) error {
+// stage copies the changes of a commit and its position into a Pebble batch. The order of different keys
+// does not matter: Pebble applies all of them or none.
+func (s *Store) stage(b *pebble.Batch, at job.Position, batch []byte) error {
 	if len(batch) > BatchBytesMax {
 		return fmt.Errorf("%d bytes are above the limit of %d", len(batch), BatchBytesMax)
 	}
-	err := job.Changes(batch, func(c job.Change) error { return stageChange(b, c) })
+	defer s.group.reset()
+	err := job.Changes(batch, func(c job.Change) error { return s.group.add(b, c) })
+	if err == nil {
+		err = s.group.stage(b)
+	}
 	if err != nil {
 		return err
 	}

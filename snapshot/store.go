@@ -25,8 +25,9 @@ type Store struct {
 	stalls stalls
 
 	// applying is held during each Apply. It guards the order of the commits. applied is set under it,
-	// after the commit is visible, and is read without it.
+	// after the commit is visible, and is read without it. group is used under it.
 	applying sync.Mutex
+	group    group
 	applied  atomic.Pointer[job.Position]
 
 	durableMu sync.Mutex
