@@ -151,9 +151,7 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	t = w.judge(receipts)
 	t.tell(r)
 	m.tell(r)
-	if fired := len(t.all); fired > 0 {
-		r.add("server_cpu_us_per_fire", "server CPU a fire", float64(m.serverS.Microseconds())/float64(fired), "µs")
-	}
+	m.tellEach(r, "fire", len(t.all))
 	readPauses(srv).since(pauses).tell(r)
 	return t, <-registered
 }

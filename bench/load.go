@@ -73,6 +73,7 @@ func loadBulk(s *stand, count int) (*result, *loaded) {
 	// What was acknowledged is told also after a failure.
 	l.load.tell(r)
 	m.tell(r)
+	m.tellEach(r, "job", l.load.accepted)
 	if err != nil {
 		if s.ctx.Err() == nil {
 			r.breaks("%v", err)

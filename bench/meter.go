@@ -53,6 +53,14 @@ func (m *meter) tell(r *result) {
 	m.tellForeign(r)
 }
 
+// tellEach adds the processor time of the server for each of n things. Unlike a rate, it says the same on a machine that does
+// other work.
+func (m *meter) tellEach(r *result, thing string, n int) {
+	if n > 0 {
+		r.add("server_cpu_us_per_"+thing, "server CPU a "+thing, m.serverS.Seconds()*1e6/float64(n), "µs")
+	}
+}
+
 // tellForeign adds only the processor time of processes outside the workload.
 func (m *meter) tellForeign(r *result) {
 	r.add("foreign_cpu_percent", "CPU of others, of one core", max(0, m.percent(m.foreign)), "%")

@@ -187,6 +187,7 @@ func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	}
 	all.tell(r, took)
 	m.tell(r)
+	m.tellEach(r, "put", len(all.took))
 	return len(all.took), nil
 }
 
