@@ -50,7 +50,7 @@ func readBulk(body []byte, b *bulkRequest) error {
 			return err
 		}
 		if !b.found {
-			return apierr.Errorf(apierr.InvalidField, "jobs", "is missing; want a list of jobs")
+			return errNoJobs()
 		}
 		return nil
 	})
@@ -65,7 +65,7 @@ func (r *reader) jobs(b *bulkRequest) error {
 	}
 	for r.dec.PeekKind() != jsontext.KindEndArray {
 		if len(b.items) == b.most {
-			return apierr.Errorf(apierr.TooLarge, "jobs", "has more than %d jobs, which is the limit of one request here; want several requests", b.most)
+			return errTooManyJobs(b.most)
 		}
 		if err := r.item(b); err != nil {
 			return err
@@ -86,6 +86,8 @@ func (r *reader) item(b *bulkRequest) error {
 		err = p.finish(b.rules)
 	} else if broken := r.leave(outside, &p.def.Name); broken != nil {
 		return broken
+	} else if kind := r.dec.PeekKind(); kind == jsontext.KindInvalid || kind == jsontext.KindEndObject {
+		return r.token() // no list goes on like that
 	}
 	item := scheduler.PutItem{Err: err}
 	if err == nil {
@@ -118,4 +120,14 @@ func (r *reader) leave(depth int, name *string) error {
 		}
 	}
 	return nil
+}
+
+// errNoJobs is the refusal of a bulk registration without the member jobs.
+func errNoJobs() error {
+	return apierr.Errorf(apierr.InvalidField, "jobs", "is missing; want a list of jobs")
+}
+
+// errTooManyJobs is the refusal of a bulk registration of more jobs than one request may have.
+func errTooManyJobs(most int) error {
+	return apierr.Errorf(apierr.TooLarge, "jobs", "has more than %d jobs, which is the limit of one request here; want several requests", most)
 }

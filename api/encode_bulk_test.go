@@ -65,3 +65,13 @@ func TestBulkReplyClipped(t *testing.T) {
 		t.Errorf("%+v, want the message %q", e, want)
 	}
 }
+
+// TestBulkThatIsCut: a bulk registration that ends after a job, or goes on with what is no JSON, is no JSON.
+func TestBulkThatIsCut(t *testing.T) {
+	for _, body := range []string{`{"jobs":[`, `{"jobs":[{}`, `{"jobs":[{"name":"a"}`, `{"jobs":[7`, `{"jobs":[7,`, `{"jobs":[7}`, `{"jobs":[{"name":"a"} x]}`} {
+		b := bulkRequest{tenant: "default", most: 100, prepare: prepareNothing}
+		if e := PublicError(readBulk([]byte(body), &b)); e.Code != client.CodeInvalidJSON {
+			t.Errorf("%s: %v", body, e)
+		}
+	}
+}
