@@ -40,11 +40,14 @@ func (q query) cursor(key string) string {
 
 // key returns the key of a cursor of this query; "" for an empty cursor. Decoding is strict, so that one place has
 // one cursor.
-func (q query) key(cursor string) (string, error) {
+func (q query) key(cursor string) (string, error) { return q.keyWithin(cursor, cursorBytesMax) }
+
+// keyWithin is key for a list whose cursors have at most the given length.
+func (q query) keyWithin(cursor string, most int) (string, error) {
 	if cursor == "" {
 		return "", nil
 	}
-	if len(cursor) <= cursorBytesMax {
+	if len(cursor) <= most {
 		b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 		// A key is never empty: the end of a list has no cursor.
 		if err == nil && len(b) > 1+cursorSumBytes {
@@ -54,7 +57,12 @@ func (q query) key(cursor string) (string, error) {
 			}
 		}
 	}
-	return "", apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
+	return "", errCursor()
+}
+
+// errCursor is the refusal of a cursor that the server has not made for this list.
+func errCursor() error {
+	return apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
 }
 
 // head returns the version and the sum of the cursor for a key. Each part is preceded by its length, so that two

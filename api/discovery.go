@@ -24,8 +24,12 @@ const serviceDescription = "Durable job scheduler"
 
 // addDiscovery subscribes to the discovery requests of NATS services: those to all services, to those of this name,
 // and to this instance. The requests have no queue group, because each instance answers for itself. After an error
-// some subscriptions exist; they are in subs, and NewService drains them.
+// some subscriptions exist; they are in subs, and open drains them. The service of one shard of several answers none:
+// callers use the service of the router.
 func (s *Service) addDiscovery() error {
+	if s.opts.Shards > 1 {
+		return nil
+	}
 	info, err := s.info()
 	if err != nil {
 		return err

@@ -17,6 +17,14 @@
 //
 // Package web is the way in over HTTP.
 //
+// # Shards
+//
+// A cluster of several shards has several engines, each with its leader. A [Service] of one shard answers requests for
+// its jobs alone. A [NewRouter] service is what callers use: its executor has no engine, and asks the shard that a request
+// is about, or all of them and merges the replies. router.go has the way of each verb, router_find.go finds the shard of a
+// request, router_bulk.go divides bulk registrations, router_list.go, router_lists.go and router_page.go merge lists, and
+// the other router_*.go have one verb or two each.
+//
 // # Where what is
 //
 // executor.go has the path above, service.go and serve.go the endpoint on NATS, discovery.go its description as a

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -75,6 +76,26 @@ func (x *Executor) messageBytesMax() int {
 // replyBytesMax returns the largest size of a reply's body. All bounds of replies derive from it, also over HTTP,
 // so that a caller gets the same pages over either way.
 func (x *Executor) replyBytesMax() int { return x.messageBytesMax() - replyHeaderBytes }
+
+type pageBytesKey struct{}
+
+// withPageBytes returns a context of a request whose pages end early: once they have an entry, they grow to no more
+// than the given bytes; 0: as far as a message.
+func withPageBytes(ctx context.Context, bytes int) context.Context {
+	if bytes == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, pageBytesKey{}, bytes)
+}
+
+// pageBytesFor returns to which size a page may grow that has an entry. Its first entry may be larger.
+func (x *Executor) pageBytesFor(ctx context.Context) int {
+	most := x.pageBytesMax()
+	if bytes, ok := ctx.Value(pageBytesKey{}).(int); ok {
+		return min(bytes, most)
+	}
+	return most
+}
 
 // pageBytesMax returns the largest size of a page. It is less than that of other replies if NATS carries large
 // messages: a page reserves room for several times its size.

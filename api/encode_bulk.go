@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -64,22 +65,32 @@ func (x *Executor) appendBulk(b []byte, names []string, results []scheduler.PutR
 	return append(b, '}'), nil
 }
 
-// appendPutResult writes a [client.PutResult]. The name is clipped because a refused job may have one of any length.
+// appendPutResult writes a [client.PutResult].
 func (x *Executor) appendPutResult(b []byte, name string, r *scheduler.PutResult, messageMost int) ([]byte, error) {
-	b = appendQuoted(append(b, `{"name":`...), name[:min(len(name), job.NameBytesMax)])
 	if r.Err != nil {
-		b = append(b, `,"error":`...)
-		e := *x.replyError(r.Err)
-		if len(e.Message) > messageMost {
-			e.Message = strings.ToValidUTF8(e.Message[:messageMost-len("…")], "") + "…"
-		}
-		text, err := json.Marshal(&e, encoding)
-		return append(append(b, text...), '}'), err
+		return appendRefused(b, name, x.replyError(r.Err), messageMost)
 	}
+	b = appendResultName(b, name)
 	b = append(r.ID.Append(append(b, `,"id":"`...)), '"')
 	b = strconv.AppendUint(append(b, `,"version":`...), uint64(r.Version), 10)
 	if r.NextRunAt != 0 {
 		b = append(r.NextRunAt.Append(append(b, `,"next_run_at":"`...)), '"')
 	}
 	return append(b, '}'), nil
+}
+
+// appendResultName begins a result. The name is clipped because a refused job may have one of any length.
+func appendResultName(b []byte, name string) []byte {
+	return appendQuoted(append(b, `{"name":`...), name[:min(len(name), job.NameBytesMax)])
+}
+
+// appendRefused writes the result of a job that was refused, with so many bytes of the text.
+func appendRefused(b []byte, name string, refusal *client.Error, messageMost int) ([]byte, error) {
+	b = append(appendResultName(b, name), `,"error":`...)
+	e := *refusal
+	if len(e.Message) > messageMost {
+		e.Message = strings.ToValidUTF8(e.Message[:messageMost-len("…")], "") + "…"
+	}
+	text, err := json.Marshal(&e, encoding)
+	return append(append(b, text...), '}'), err
 }

@@ -22,7 +22,8 @@ const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 // shown, or the request fails: a page of none with a cursor would make a caller ask for the same page for ever.
 func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery, sees sight) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
-	room := x.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
+	const around = len(pageCursor) + cursorBytesMax + len(`"]`+pageTail)
+	room, usual := x.pageBytesMax()-around, x.pageBytesFor(ctx)-around
 	b := []byte(pageHead)
 	for {
 		q.Limit = min(limit-jobs, listStep)
@@ -38,10 +39,10 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 			if jobs == 0 && len(longer) > room {
 				longer = appendPageJob(b, v, false)
 			}
-			if len(longer) > room {
-				if jobs == 0 {
-					return nil, x.tooLarge(len(longer))
-				}
+			if jobs == 0 && len(longer) > room {
+				return nil, x.tooLarge(len(longer))
+			}
+			if jobs > 0 && len(longer) > usual {
 				return endPage(b, asked.cursor(q.After)), nil
 			}
 			b, q.After = longer, got.Jobs[i].Def.Name

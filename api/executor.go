@@ -28,10 +28,12 @@ import (
 type Executor struct {
 	// opts has its defaults and is valid.
 	opts    Options
-	engine  Engine
+	engine  Engine  // nil in a router
 	carrier carrier // of requests and replies; nil: they are calls in this process
 	// forwarder passes requests on to the leader; nil: this node leads, or is alone.
 	forwarder *forwarder
+	// router distributes requests among shards, and then engine is nil; nil: the requests are those of one engine.
+	router *router
 
 	// isClosed is set once, by stop, and never reset: a closed service is not opened again.
 	isClosed atomic.Bool
@@ -96,6 +98,10 @@ type Request struct {
 
 	// mayForward lets a standby pass the request on to the leader. The way in sets it.
 	mayForward bool
+	// isPart is set if the request is one of several that a request of a caller became.
+	isPart bool
+	// pageBytes is how large a page may become once it has an entry; 0: as large as a message.
+	pageBytes int
 	// within bounds the work on the request, besides the bound of its verb; 0: no further bound.
 	within time.Duration
 }
@@ -215,9 +221,12 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 	if len(q.Body) == 0 && v.mayBeEmpty {
 		q.Body = []byte("{}")
 	}
-	if x.forwards(v, &q) {
-		reply, err = x.forward(ctx, v, &q)
-	} else {
+	switch {
+	case x.router != nil:
+		reply, err = x.router.route(ctx, v, &q)
+	case x.forwards(v, &q):
+		reply, err = x.forward(ctx, x.opts.Shard, v, &q)
+	default:
 		reply, err = x.serve(ctx, v, &q)
 	}
 	if err != nil {
@@ -239,7 +248,7 @@ func (q *Request) actor() job.Actor {
 
 // serve carries out a request with the engine of this node, and encodes the reply.
 func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
-	ctx = x.processors.of(ctx, x.partyOf(q.Tenant))
+	ctx = withPageBytes(x.processors.of(ctx, x.partyOf(q.Tenant)), q.pageBytes)
 	value, err := v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
 	if x.isStale(v, err) {
 		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")

@@ -17,21 +17,23 @@ import (
 	"github.com/carillon-io/carillon/inbox"
 )
 
-// forwarder passes requests on to the leader. A standby has one, a leader none. Its fields are fixed.
+// forwarder passes requests on to the leader of a shard. A standby has one, and a router. Its fields are fixed.
 type forwarder struct {
 	nc   *nats.Conn
 	opts *Options // complete; of the service
+	// failed returns what the caller learns of a request that got no reply, or none of a leader.
+	failed func(shard uint32, err error) error
 }
 
-// forwardRoot is the prefix of the subjects on which the leader of a shard answers requests that standbys pass on. It
-// is apart from the subjects of callers: no tenant may publish there, because the caller named in such a request is
+// forwardRoot is the prefix of the subjects on which the leader of a shard answers requests that other nodes pass on.
+// It is apart from the subjects of callers: no tenant may publish there, because the caller named in such a request is
 // believed.
-func (o *Options) forwardRoot() string {
-	return fmt.Sprintf("%s.cluster.%d.forward.", o.Prefix, o.Shard)
+func (o *Options) forwardRoot(shard uint32) string {
+	return o.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".forward."
 }
 
-// forwardTimeShare is the part of the time that a standby has left for a request, as a percentage, which it gives the
-// leader. The leader ends first, so that its own answer arrives and not the standby's guess.
+// forwardTimeShare is the part of the time that a node has left for a request, as a percentage, which it gives the
+// leader. The leader ends first, so that its own answer arrives and not the node's guess.
 const forwardTimeShare = 90
 
 // forwards reports whether a request is passed on to the leader. Only a request that came to this node over HTTP is,
@@ -40,19 +42,13 @@ func (x *Executor) forwards(v *Verb, q *Request) bool {
 	return x.forwarder != nil && q.mayForward && !(v.reads && q.MayLag)
 }
 
-// forward has the leader carry out a request, and returns its reply. It asks once: whether a request may be repeated
-// is for the caller to decide, by the same answers as over NATS. ctx must have a deadline.
-func (x *Executor) forward(ctx context.Context, v *Verb, q *Request) (Reply, error) {
+// forward has the leader of a shard carry out a request, and returns its reply. It asks once: whether a request may be
+// repeated is for the caller to decide, by the same answers as over NATS. ctx must have a deadline.
+func (x *Executor) forward(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	f := x.forwarder
+	about := forwardedOf(q)
 	until, _ := ctx.Deadline()
-	about := forwarded{
-		By: q.Asker.By, From: q.Asker.From, Host: q.Host, Means: q.Who.Means,
-		TimeoutMS: time.Until(until).Milliseconds() * forwardTimeShare / 100,
-	}
-	if q.Who.Principal != nil {
-		role := q.Who.RoleIn(q.Tenant)
-		about.Principal, about.Role = q.Who.Name, &role
-	}
+	about.TimeoutMS = time.Until(until).Milliseconds() * forwardTimeShare / 100
 	if about.TimeoutMS <= 0 {
 		return Reply{}, context.DeadlineExceeded
 	}
@@ -60,7 +56,7 @@ func (x *Executor) forward(ctx context.Context, v *Verb, q *Request) (Reply, err
 	if inParts {
 		about.BodyBytes = len(q.Body)
 	}
-	m, err := f.message(v, q, &about)
+	m, err := f.message(shard, v, q, &about)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -73,14 +69,18 @@ func (x *Executor) forward(ctx context.Context, v *Verb, q *Request) (Reply, err
 		got, err = f.sendParts(ctx, got, q.Body, x.forwardBytesMax())
 	}
 	if err != nil {
-		return Reply{}, forwardError(err)
+		return Reply{}, f.failed(shard, err)
 	}
-	return forwardedReply(v, got)
+	reply, err := forwardedReply(v, got)
+	if errors.Is(err, errNoLeadersReply) {
+		err = f.failed(shard, err)
+	}
+	return reply, err
 }
 
 // message returns the message of a request, without its body.
-func (f *forwarder) message(v *Verb, q *Request, about *forwarded) (*nats.Msg, error) {
-	m := nats.NewMsg(f.opts.forwardRoot() + q.Tenant + "." + v.name)
+func (f *forwarder) message(shard uint32, v *Verb, q *Request, about *forwarded) (*nats.Msg, error) {
+	m := nats.NewMsg(f.opts.forwardRoot(shard) + q.Tenant + "." + v.name)
 	text, err := json.Marshal(about)
 	if err != nil {
 		return nil, fmt.Errorf("forward a request: %w", err)
@@ -92,37 +92,34 @@ func (f *forwarder) message(v *Verb, q *Request, about *forwarded) (*nats.Msg, e
 	return m, nil
 }
 
-// forwardError returns what the caller learns of a request that got no reply. Without a responder nothing has
-// changed; after anything else that is unknown.
-func forwardError(err error) error {
+// standbyFailed returns what the caller of a standby learns of a request that got no reply. Without a responder
+// nothing has changed; after anything else that is unknown.
+func standbyFailed(_ uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
 		return apierr.Errorf(apierr.NotLeader, "", "this node stands by, and no leader answers; nothing has changed, ask again later")
 	}
+	return outcomeUnknown("this node stands by, and the leader has not answered in time", err)
+}
+
+// outcomeUnknown returns the refusal of a request whose outcome is unknown.
+func outcomeUnknown(what string, cause error) error {
 	return &client.Error{
 		Code: client.CodeUnavailable, Status: statusOf[apierr.Unavailable],
-		Message: "this node stands by, and the leader has not answered in time; whether the request took effect is unknown, so read before asking again", Cause: err,
+		Message: what + "; whether the request took effect is unknown, so read before asking again", Cause: cause,
 	}
 }
 
-// forwardedReply returns the leader's reply, or its refusal as an error. A reply of another program, such as a stream
-// that captures the subject, leaves open what became of the request.
+// errNoLeadersReply is the error of a reply that no leader sends. It leaves open what became of the request.
+var errNoLeadersReply = errors.New("the reply is not that of a leader")
+
+// forwardedReply returns the leader's reply, or its refusal as an error. The reply of another program, such as a stream
+// that captures the subject, is errNoLeadersReply.
 func forwardedReply(v *Verb, m *nats.Msg) (Reply, error) {
 	if m.Header.Get(inbox.ReplyHeader) != v.name {
-		return Reply{}, forwardError(errors.New("another program has answered"))
+		return Reply{}, fmt.Errorf("another program has answered: %w", errNoLeadersReply)
 	}
 	if status := m.Header.Get(micro.ErrorCodeHeader); status != "" {
-		var refusal client.ErrorReply
-		if err := json.Unmarshal(m.Data, &refusal, encoding); err != nil || refusal.Error == nil {
-			return Reply{}, forwardError(errors.New("the leader's refusal is not readable"))
-		}
-		refusal.Error.Status, _ = strconv.Atoi(status)
-		if refusal.Error.Status < 400 || refusal.Error.Status > 599 {
-			return Reply{}, forwardError(errors.New("the leader's refusal has no status"))
-		}
-		if s, err := strconv.Atoi(m.Header.Get(retryHeader)); err == nil {
-			refusal.Error.RetryAfter = time.Duration(s) * time.Second
-		}
-		return Reply{}, refusal.Error
+		return Reply{}, forwardedRefusal(status, m)
 	}
 	r := Reply{Text: m.Data}
 	if version, err := strconv.ParseUint(m.Header.Get(versionHeader), 10, 32); err == nil {
@@ -130,6 +127,22 @@ func forwardedReply(v *Verb, m *nats.Msg) (Reply, error) {
 	}
 	r.thing.collection, r.thing.created, _ = strings.Cut(m.Header.Get(createdHeader), "/")
 	return r, nil
+}
+
+// forwardedRefusal returns the leader's refusal.
+func forwardedRefusal(status string, m *nats.Msg) error {
+	var refusal client.ErrorReply
+	if err := json.Unmarshal(m.Data, &refusal, encoding); err != nil || refusal.Error == nil {
+		return fmt.Errorf("the refusal is not readable: %w", errNoLeadersReply)
+	}
+	refusal.Error.Status, _ = strconv.Atoi(status)
+	if refusal.Error.Status < 400 || refusal.Error.Status > 599 {
+		return fmt.Errorf("the refusal has no status: %w", errNoLeadersReply)
+	}
+	if s, err := strconv.Atoi(m.Header.Get(retryHeader)); err == nil {
+		refusal.Error.RetryAfter = time.Duration(s) * time.Second
+	}
+	return refusal.Error
 }
 
 // traceForward adds the span of a request to the headers of the message, so that the leader's span continues it.

@@ -13,7 +13,7 @@ import (
 )
 
 // A body that does not fit into one message follows the request in parts: the leader, once it has admitted the
-// request, answers with an inbox; the standby publishes the parts there, in order, and the last as a request, to
+// request, answers with an inbox; the other node publishes the parts there, in order, and the last as a request, to
 // which the leader replies. So a leader that refuses a request at its gate has received no body, and keeps nothing
 // between two messages that its place in the gate does not bound.
 
@@ -38,7 +38,7 @@ func (b *bodyPlaces) take(tenant string) error {
 	if b.shares.Take(tenant) {
 		return nil
 	}
-	return apierr.Errorf(apierr.RateLimited, "", "%d bodies are on their way from nodes that stand by, %d of them those of your tenant, which is as many as it may have now; ask again later",
+	return apierr.Errorf(apierr.RateLimited, "", "%d bodies are on their way from other nodes, %d of them those of your tenant, which is as many as it may have now; ask again later",
 		b.shares.Taken(), b.shares.Held(tenant))
 }
 
@@ -77,7 +77,7 @@ func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, s
 	return f.nc.RequestWithContext(ctx, to, body)
 }
 
-// receiveParts asks the standby for the parts of a body, and returns it whole. The reply goes to the last part.
+// receiveParts asks the other node for the parts of a body, and returns it whole. The reply goes to the last part.
 func (q *forwardedRequest) receiveParts(size int, within time.Duration) ([]byte, error) {
 	if err := q.service.bodies.take(q.tenant); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (q *forwardedRequest) receiveParts(size int, within time.Duration) ([]byte,
 		return nil, err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // a connection that is closed has no subscription either
-	// The subscription must be known to NATS before the standby hears of it.
+	// The subscription must be known to NATS before the other node hears of it.
 	if err := nc.FlushTimeout(partsWait); err != nil {
 		return nil, errParts()
 	}
@@ -120,5 +120,5 @@ func (q *forwardedRequest) receiveParts(size int, within time.Duration) ([]byte,
 
 // errParts returns the error for a body that did not arrive.
 func errParts() error {
-	return apierr.Errorf(apierr.Unavailable, "", "the body did not come whole from the node that stands by; nothing has changed, ask again later")
+	return apierr.Errorf(apierr.Unavailable, "", "the body did not come whole from the other node; nothing has changed, ask again later")
 }

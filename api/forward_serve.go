@@ -16,24 +16,24 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// addForwarded subscribes to the requests that standbys pass on. They are shared in a queue group like those of
+// addForwarded subscribes to the requests that other nodes pass on. They are shared in a queue group like those of
 // callers, so that two nodes that both take themselves for the leader do not carry one out twice.
 func (s *Service) addForwarded() error {
-	if s.opts.Standby || s.opts.Leads == nil { // a node alone has no standbys
+	if s.opts.Standby || s.opts.Leads == nil { // no other node exists
 		return nil
 	}
-	sub, err := s.desk.QueueSubscribe(s.opts.forwardRoot()+">", queueGroup, s.acceptForwarded)
+	sub, err := s.desk.QueueSubscribe(s.opts.forwardRoot(s.opts.Shard)+">", queueGroup, s.acceptForwarded)
 	if err == nil {
 		s.subs = append(s.subs, sub)
 		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
 	}
 	if err != nil {
-		return fmt.Errorf("api: subscribe to the requests of standbys: %w", err)
+		return fmt.Errorf("api: subscribe to the requests of other nodes: %w", err)
 	}
 	return nil
 }
 
-// forwardedRequest is a request that a standby passed on, on its way through the executor.
+// forwardedRequest is a request that another node passed on, on its way through the executor.
 type forwardedRequest struct {
 	service *Service
 	verb    *Verb
@@ -42,10 +42,10 @@ type forwardedRequest struct {
 	last    *inbox.Request // to be answered: the head, or the last part of the body
 }
 
-// acceptForwarded accepts a request of a standby. A subject without a known verb is that of another release, whose
+// acceptForwarded accepts a request of another node. A subject without a known verb is that of another release, whose
 // node gets no answer.
 func (s *Service) acceptForwarded(r *inbox.Request) {
-	tenant, name, _ := strings.Cut(r.Subject[len(s.opts.forwardRoot()):], ".")
+	tenant, name, _ := strings.Cut(r.Subject[len(s.opts.forwardRoot(s.opts.Shard)):], ".")
 	v := VerbNamed(name)
 	if v == nil {
 		s.opts.Logger.Warn("a node passed on a request of an unknown verb", slog.String("subject", apierr.Clip(r.Subject)))
@@ -55,7 +55,7 @@ func (s *Service) acceptForwarded(r *inbox.Request) {
 	s.carry(arrival{verb: v, via: overCluster, begun: time.Now(), header: r.Header.Get, read: q.read}, tenant, len(r.Data), q.answer)
 }
 
-// read reads the request, with the parts of its body. The caller is the one that the standby names.
+// read reads the request, with the parts of its body. The caller is the one that the other node names.
 func (q *forwardedRequest) read() (Request, error) {
 	about, err := readForwarded(q.head)
 	if err == nil {
@@ -68,16 +68,14 @@ func (q *forwardedRequest) read() (Request, error) {
 	if err == nil && !q.service.opts.isSealed(q.head, body) {
 		err = apierr.Errorf(apierr.Forbidden, "", "the request does not prove that it comes from a node of this cluster; want the same cluster password on all nodes")
 	}
-	who := q.service.opts.Access.Known(about.Principal, about.Means)
-	who.Most = about.Role
 	return Request{
 		Tenant: q.tenant, Asker: job.Actor{By: about.By, From: about.From}, Host: about.Host, Body: body,
-		Who:    who,
-		within: within,
+		Who:    about.whoIn(q.tenant, q.service.opts.Access),
+		within: within, isPart: about.Part, isSpent: about.Part, pageBytes: about.PageBytes,
 	}, err
 }
 
-// answer sends the reply to the standby, with what the headers over HTTP say about the thing that it shows.
+// answer sends the reply to the other node, with what the headers over HTTP say about the thing that it shows.
 func (q *forwardedRequest) answer(reply Reply, refusal *client.Error) {
 	h := nats.Header{}
 	version, collection, created := reply.Thing()

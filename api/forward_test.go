@@ -40,7 +40,7 @@ func TestForwardedMessages(t *testing.T) {
 	nc := apitest.Connect(t, url)
 	job := apitest.JobWith("name", `"a"`)
 	for _, about := range []string{
-		"", "{", "[]", `{"from":"http"}`, `{"from":"nats","timeout_ms":1000}`, `{"from":"","timeout_ms":1000}`, `{"from":"http","timeout_ms":-1}`,
+		"", "{", "[]", `{"from":"http"}`, `{"from":"local","timeout_ms":1000}`, `{"from":"http","timeout_ms":1000,"granted":true}`, `{"from":"nats","timeout_ms":1000,"granted":true,"principal":"ci"}`, `{"from":"nats","timeout_ms":1000,"page_bytes":-1}`, `{"from":"","timeout_ms":1000}`, `{"from":"http","timeout_ms":-1}`,
 		`{"from":"http","timeout_ms":1000,"rank":"admin"}`, `{"from":"http","timeout_ms":1000,"from":"http"}`, `{"from":"http","timeout_ms":1e9999}`,
 		`{"from":"http","timeout_ms":1000,"by":"` + strings.Repeat("x", 129) + `"}`, `{"from":"http","timeout_ms":1000,"by":"a\nb"}`,
 		`{"from":"http","timeout_ms":1000,"host":"` + strings.Repeat("x", 65) + `"}`,
@@ -173,7 +173,7 @@ func FuzzForwarded(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !forwardFrom[about.From] || len(about.By) > 128 || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.BodyBytes < 0 || about.BodyBytes > forwardBodyMax {
+		if !forwardFrom[about.From] || len(about.By) > 128 || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.PageBytes < 0 || about.BodyBytes < 0 || about.BodyBytes > forwardBodyMax {
 			t.Errorf("%q gave %+v", text, about)
 		}
 	})

@@ -1,11 +1,16 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -39,13 +44,14 @@ type auditEntry struct {
 
 // auditEntriesOf encodes entries. One that cannot be decoded fails the whole page: an audit log with gaps that are
 // not shown would be worse than an error.
-func auditEntriesOf(entries []job.AuditEntry, sees sight) ([]auditEntry, error) {
+func (x *Executor) auditEntriesOf(entries []job.AuditEntry, sees sight) ([]auditEntry, error) {
 	list := make([]auditEntry, len(entries))
 	for i := range entries {
 		var err error
 		if list[i], err = auditEntryOf(&entries[i], sees); err != nil {
 			return nil, err
 		}
+		list[i].ID = x.auditIDOf(entries[i].ID)
 	}
 	return list, nil
 }
@@ -114,3 +120,23 @@ func auditID(id job.AuditID) string { return fmt.Sprintf("%d-%d", id.LSN, id.Seq
 // auditKey is the place of an entry in a cursor: the day and the id of the entry. The day is in it because rows of
 // the audit log are kept by day; without it the engine would have to search for the entry.
 func auditKey(p scheduler.AuditPlace) string { return fmt.Sprintf("%d-%s", p.Day, auditID(p.ID)) }
+
+// auditIDOf returns the id of an entry as callers see it. In a cluster of several shards it ends with the shard, because
+// each shard counts its commits for itself.
+func (x *Executor) auditIDOf(id job.AuditID) string {
+	if x.opts.Shards > 1 {
+		return auditID(id) + "-" + strconv.FormatUint(uint64(x.opts.Shard), 10)
+	}
+	return auditID(id)
+}
+
+// placeOfEntry returns the place of an entry of the audit log by its id, with or without a shard, and its time.
+func placeOfEntry(id string, at time.Time) (p scheduler.AuditPlace, err error) {
+	parts := strings.SplitN(id, "-", 3)
+	if len(parts) < 2 {
+		return p, fmt.Errorf("the id %q of an entry", id)
+	}
+	lsn, err1 := strconv.ParseUint(parts[0], 10, 64)
+	seq, err2 := strconv.ParseUint(parts[1], 10, 32)
+	return scheduler.AuditPlace{Day: job.Day(instant.Of(at)), ID: job.AuditID{LSN: lsn, Seq: uint32(seq)}}, errors.Join(err1, err2)
+}

@@ -91,26 +91,42 @@ type Service struct {
 	conns    []*nats.Conn                  // of them; the caller's
 }
 
-// NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from the engine until
-// Close. The caller keeps the connection and closes it after Close. The first request may arrive before it returns.
+// NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, or those of its shard, and answers
+// from the engine until Close. The caller keeps the connection and closes it after Close. The first request may arrive before it returns.
 // After an error nothing stays subscribed.
 func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
+	s, err := newService(nc, engine, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.opts.Standby {
+		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, failed: standbyFailed}
+	}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// newService returns a service that receives no requests yet.
+func newService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	s := &Service{
+	return &Service{
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
 		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(), accounts: make(map[string]*nats.Subscription),
-	}
-	if opts.Standby {
-		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts}
-	}
-	// The verbs come first, so that a tool that finds the service can use it.
+	}, nil
+}
+
+// open begins to receive requests. The verbs come first, so that a tool that finds the service can use it. After an
+// error nothing stays subscribed.
+func (s *Service) open() error {
 	if err := errors.Join(s.addVerbs(), s.ReviewAccounts(), s.addForwarded(), s.addDiscovery()); err != nil {
-		return nil, errors.Join(err, s.stop())
+		return errors.Join(err, s.stop())
 	}
-	return s, nil
+	return nil
 }
 
 // Executor returns what carries out the requests, for callers that do not come over NATS. It accepts no further

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -15,6 +14,13 @@ import (
 type auditRequest struct {
 	scheduler.AuditQuery
 	cursor string
+	// isPartial is for a router; one shard alone has no parts.
+	isPartial bool
+}
+
+// asked returns what a cursor of the list belongs to.
+func (q *auditRequest) asked() query {
+	return query{"audit", q.Tenant, q.Name, q.Action.String(), q.By, q.From.String(), q.To.String()}
 }
 
 // auditMembers has each filter of the query; each is also part of the cursor's query in audit.
@@ -26,6 +32,8 @@ var auditMembers = object[auditRequest]{
 	"to":     timeField(func(q *auditRequest) *instant.Millis { return &q.To }),
 	"limit":  between(1, scheduler.PageMax, func(q *auditRequest) *int { return &q.Limit }),
 	"cursor": text(func(q *auditRequest) *string { return &q.cursor }),
+
+	"partial": boolean(func(q *auditRequest) *bool { return &q.isPartial }),
 }
 
 // audit lists entries of the audit log, newest first. A page may end before its limit; only an empty next_cursor
@@ -41,7 +49,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 	if err != nil {
 		return nil, err
 	}
-	page := &auditPage{query: query{"audit", tenant, q.Name, q.Action.String(), q.By, q.From.String(), q.To.String()}}
+	page := &auditPage{query: q.asked()}
 	key, err := page.query.key(q.cursor)
 	if err == nil && key != "" {
 		q.After, err = parseAuditPlace(key)
@@ -59,11 +67,11 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 		}
 		q.After = got.Next
 		// The definitions are encoded here and not at the end, because their sizes decide whether the page goes on.
-		entries, err := auditEntriesOf(got.Entries, sees)
+		entries, err := x.auditEntriesOf(got.Entries, sees)
 		return entries, got.Next != (scheduler.AuditPlace{}), err
 	}
 	var more bool
-	if page.Entries, more, err = fill(q.Limit, auditStep, x.pageBytesMax(), next, (*auditEntry).bytes); err != nil {
+	if page.Entries, more, err = fill(q.Limit, auditStep, x.pageBytesFor(ctx), next, (*auditEntry).bytes); err != nil {
 		return nil, err
 	}
 	// The place is that after the last entry that was read, which is in the page unless encode shrinks it; then
@@ -99,5 +107,5 @@ func parseAuditPlace(key string) (p scheduler.AuditPlace, err error) {
 			return scheduler.AuditPlace{Day: uint32(day), ID: job.AuditID{LSN: lsn, Seq: uint32(seq)}}, nil
 		}
 	}
-	return p, apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, or none for the first page")
+	return p, errCursor()
 }

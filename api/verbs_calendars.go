@@ -96,7 +96,7 @@ func (x *Executor) calendars(ctx context.Context, tenant string, q *client.Calen
 		return list, len(got) == n, err
 	}
 	var more bool
-	if page.Calendars, more, err = fill(q.Limit, calendarStep, x.pageBytesMax(), next, calendarBytes); err != nil {
+	if page.Calendars, more, err = fill(q.Limit, calendarStep, x.pageBytesFor(ctx), next, calendarBytes); err != nil {
 		return nil, err
 	}
 	if more {

@@ -102,6 +102,8 @@ type listRequest struct {
 	// cursor is still opaque here; list turns it into ListQuery.After.
 	cursor          string
 	withCredentials bool
+	// isPartial is for a router; one shard alone has no parts.
+	isPartial bool
 }
 
 // listMembers has the filters; all of them are part of the cursor, the limit is not.
@@ -117,6 +119,7 @@ var listMembers = object[listRequest]{
 	"last_run": word(parseLastRun, func(q *listRequest) *bool { return &q.LastFailed }),
 
 	"with_credentials": boolean(func(q *listRequest) *bool { return &q.withCredentials }),
+	"partial":          boolean(func(q *listRequest) *bool { return &q.isPartial }),
 }
 
 // jobStatuses are the states of a job, as [job.TimerFlags] names them.

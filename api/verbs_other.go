@@ -81,5 +81,5 @@ var statusMembers = object[client.StatusRequest]{}
 // that moment. The tenant is ignored: the status is that of the node.
 func (x *Executor) status(ctx context.Context, _ string, _ *client.StatusRequest) (any, error) {
 	x.opts.Look()
-	return x.opts.Status(x.engine.Status(), whoOf(ctx)), nil
+	return x.opts.Status(x.engineStatus(), whoOf(ctx)), nil
 }

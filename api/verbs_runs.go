@@ -100,6 +100,13 @@ type runListRequest struct {
 	// attempts shows those of each run, of which there may be a hundred.
 	attempts bool
 	cursor   string
+	// isPartial is for a router; one shard alone has no parts.
+	isPartial bool
+}
+
+// asked returns what a cursor of the list belongs to.
+func (q *runListRequest) asked() query {
+	return query{"runs", q.Tenant, q.Job, q.From.String(), q.To.String(), q.Status.String()}
 }
 
 // runListMembers has the filters of the engine, the attempts and the cursor.
@@ -111,6 +118,8 @@ var runListMembers = object[runListRequest]{
 	"attempts": boolean(func(q *runListRequest) *bool { return &q.attempts }),
 	"limit":    between(1, scheduler.PageMax, func(q *runListRequest) *int { return &q.Limit }),
 	"cursor":   text(func(q *runListRequest) *string { return &q.cursor }),
+
+	"partial": boolean(func(q *runListRequest) *bool { return &q.isPartial }),
 }
 
 // runs lists runs, newest first. Attempts are left out unless they are asked for: they multiply the size of a page.
@@ -125,7 +134,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 	if err != nil {
 		return nil, err
 	}
-	page := &runPage{query: query{"runs", tenant, q.Job, q.From.String(), q.To.String(), q.Status.String()}}
+	page := &runPage{query: q.asked()}
 	key, err := page.query.key(q.cursor)
 	if err == nil && key != "" {
 		q.After, err = job.ParseRunID(key)
@@ -142,7 +151,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 		return runsOf(got.Runs, q.attempts, sees), got.Next != (job.RunID{}), err
 	}
 	var more bool
-	if page.Runs, more, err = fill(q.Limit, runStep, x.pageBytesMax(), next, runBytes); err != nil {
+	if page.Runs, more, err = fill(q.Limit, runStep, x.pageBytesFor(ctx), next, runBytes); err != nil {
 		return nil, aboutJob(err)
 	}
 	if more {

@@ -18,7 +18,7 @@ var whoamiMembers = object[client.WhoamiRequest]{}
 
 // whoami says who the caller is. The tenant is ignored: the caller is told of all its roles.
 func (x *Executor) whoami(ctx context.Context, _ string, _ *client.WhoamiRequest) (any, error) {
-	return x.opts.Whoami(x.engine.Status(), x.opts.Access, whoOf(ctx)), nil
+	return x.opts.Whoami(x.engineStatus(), x.opts.Access, whoOf(ctx)), nil
 }
 
 // Whoami returns who a caller is to a node with these rights, and what it may do; nil rights permit everything. The caller

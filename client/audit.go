@@ -7,7 +7,7 @@ import (
 
 // AuditEntry records one change: who changed which job or calendar, how, when and by which way.
 type AuditEntry struct {
-	ID      string `json:"id"` // unique; made of the LSN of the change's commit and its number within the commit
+	ID      string `json:"id"` // unique; made of the LSN of the change's commit, its number within the commit and, in a cluster of several shards, the shard
 	At      Time   `json:"at"`
 	By      string `json:"by"`                   // the caller as the server has recognized it, such as token:ci; on a server without rights the name in [Options].By; "" if there is none
 	Claimed string `json:"claimed_by,omitempty"` // what a caller that the server has recognized says about itself
@@ -33,13 +33,16 @@ type AuditRequest struct {
 	To     Time   `json:"to,omitzero"`      // before
 	Limit  int    `json:"limit,omitzero"`   // 1 to 1000; default 100
 	Cursor string `json:"cursor,omitempty"` // of the page before
+
+	Partial bool `json:"partial,omitzero"` // as in [ListRequest]
 }
 
 // AuditPage is one page of the audit log. As with [JobPage], a page may be short or empty before the
 // end.
 type AuditPage struct {
-	Entries    []AuditEntry `json:"entries"`
-	NextCursor string       `json:"next_cursor,omitempty"`
+	Entries       []AuditEntry `json:"entries"`
+	NextCursor    string       `json:"next_cursor,omitempty"`
+	MissingShards []uint32     `json:"missing_shards,omitempty"` // as in [JobPage]
 }
 
 // ListAudit returns one page of the audit log, newest first.

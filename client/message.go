@@ -93,6 +93,8 @@ type ListRequest struct {
 	LastRun  string `json:"last_run,omitempty"` // failed
 
 	WithCredentials bool `json:"with_credentials,omitzero"` // return credentials in clear text; a server of the first release refuses it
+	// Partial asks a cluster of several shards for what it has if shards are away, instead of an error.
+	Partial bool `json:"partial,omitzero"`
 }
 
 // JobPage is one page of jobs. A page may be shorter than the limit, even empty, and still have a next
@@ -100,6 +102,8 @@ type ListRequest struct {
 type JobPage struct {
 	Jobs       []JobInfo `json:"jobs"`
 	NextCursor string    `json:"next_cursor,omitempty"` // "" at the end
+	// MissingShards are those whose jobs are not on the page, because they are away; only with Partial.
+	MissingShards []uint32 `json:"missing_shards,omitempty"`
 }
 
 // TriggerRequest asks to fire a run of a job now.
@@ -143,12 +147,14 @@ type RunListRequest struct {
 	Attempts bool   `json:"attempts,omitzero"` // include the attempts of each run
 	Limit    int    `json:"limit,omitzero"`    // 1 to 1000; default 100
 	Cursor   string `json:"cursor,omitempty"`  // NextCursor of the previous page
+	Partial  bool   `json:"partial,omitzero"`  // as in [ListRequest]
 }
 
 // RunPage is one page of runs. As with [JobPage], a page may be short or empty before the end.
 type RunPage struct {
-	Runs       []Run  `json:"runs"`
-	NextCursor string `json:"next_cursor,omitempty"`
+	Runs          []Run    `json:"runs"`
+	NextCursor    string   `json:"next_cursor,omitempty"`
+	MissingShards []uint32 `json:"missing_shards,omitempty"` // as in [JobPage]
 }
 
 // RunRequest names a run to get, cancel or retry.

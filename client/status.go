@@ -52,6 +52,22 @@ type Status struct {
 
 	TZData  TZData   `json:"tzdata"`
 	Cluster *Cluster `json:"cluster,omitempty"` // nil for a node without a cluster
+
+	// Shards has a row for each shard of a cluster of several; then the numbers above are over all shards that answer:
+	// sums, the highest epoch, and for percentiles and for times left the greatest of any shard.
+	Shards []ShardStatus `json:"shards,omitempty"`
+}
+
+// ShardStatus is the state of one shard of a cluster of several.
+type ShardStatus struct {
+	Shard     uint32 `json:"shard"`
+	Role      string `json:"role"`             // of the answering node: leader, or "" if it does not lead the shard
+	HasLeader bool   `json:"has_leader"`       // a leader of the shard has answered; the members below are its
+	Leader    string `json:"leader,omitempty"` // the node that leads it, if it has a name
+	Epoch     uint64 `json:"epoch"`
+	LSN       uint64 `json:"lsn"`
+	Jobs      int    `json:"jobs"`
+	Lag       uint64 `json:"lag"`
 }
 
 // TZData identifies the timezone rules that a server uses. Servers of older releases do not send it.

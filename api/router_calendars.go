@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Each shard has a copy of each calendar, because its jobs must be planned without asking another one. The first shard
+// has the truth: a calendar is put there first and deleted there last. So a change that was cut short can be seen in
+// the first shard, and the same request again completes it.
+
+// putCalendar puts a calendar into all shards. The reply is that of the first one.
+func (r *router) putCalendar(ctx context.Context, v *Verb, q *Request) (Reply, error) {
+	reply, err := r.ask(ctx, 0, v, q)
+	if err != nil {
+		return reply, err
+	}
+	others := r.all(1)
+	for i, err := range r.askEach(ctx, others, v, q, q.Body) {
+		if err != nil {
+			return Reply{}, incomplete(fmt.Sprintf("shard %d does not have the calendar as it was put", others[i]), "put it again", err)
+		}
+	}
+	return reply, nil
+}
+
+// askEach asks shards for the same, and returns the error of each.
+func (r *router) askEach(ctx context.Context, shards []uint32, v *Verb, q *Request, body []byte) []error {
+	errs := make([]error, len(shards))
+	inParallel(shards, func(shard uint32) {
+		_, err := r.askPart(ctx, shard, v, q, body)
+		errs[slices.Index(shards, shard)] = err
+	})
+	return errs
+}
+
+// incomplete returns the error of a change that not all shards have.
+func incomplete(what, advice string, cause error) error {
+	e := PublicError(cause)
+	code := apierr.Code(e.Code)
+	if isAway(cause) {
+		code = apierr.Unavailable
+	}
+	return apierr.Errorf(code, e.Field, "%s: %s; %s", what, e.Message, advice)
+}
+
+// deleteCalendar deletes a calendar in all shards, in the first one last. If a shard refuses it, because a job there
+// refers to the calendar, or is away, those that have deleted it get it back.
+func (r *router) deleteCalendar(ctx context.Context, v *Verb, q *Request) (Reply, error) {
+	req, err := requestOf(q, nameMembers)
+	if err == nil {
+		err = job.ValidateName(req.Name)
+	}
+	if err != nil {
+		return Reply{}, err
+	}
+	back, err := r.calendarToPut(ctx, q, req.Name)
+	if err != nil {
+		return Reply{}, err
+	}
+	others := r.all(1)
+	errs := r.askEach(ctx, others, v, q, q.Body)
+	var deleted []uint32
+	for i, shard := range others {
+		// What an earlier request has deleted there is deleted.
+		if one := errs[i]; one == nil || PublicError(one).Code == client.CodeNotFound {
+			deleted = append(deleted, shard)
+		} else if err == nil {
+			err = one
+		}
+	}
+	var reply Reply
+	if err == nil {
+		reply, err = r.ask(ctx, 0, v, q)
+	}
+	if err == nil {
+		return reply, nil
+	}
+	for i, failed := range r.askEach(ctx, deleted, VerbNamed("calendars.put"), q, back) {
+		if failed != nil {
+			return Reply{}, incomplete(fmt.Sprintf("shard %d has deleted the calendar and the others have not", deleted[i]), "put it again, or delete it again", failed)
+		}
+	}
+	return Reply{}, err
+}
+
+// calendarToPut returns the request that puts the calendar as the first shard has it. A request for no calendar is
+// refused as the first shard refuses it.
+func (r *router) calendarToPut(ctx context.Context, q *Request, name string) ([]byte, error) {
+	body, err := json.Marshal(client.NameRequest{Name: name})
+	if err != nil {
+		return nil, err
+	}
+	got, err := r.askPart(ctx, 0, VerbNamed("calendars.get"), q, body)
+	if err != nil {
+		return nil, err
+	}
+	var reply client.CalendarReply
+	if err := decode(got.Text, &reply); err != nil {
+		return nil, fmt.Errorf("read the calendar of the first shard: %w", err)
+	}
+	c := &reply.Calendar
+	return json.Marshal(client.CalendarRequest{Name: c.Name, Exclude: c.Exclude, Description: c.Description}, encoding)
+}

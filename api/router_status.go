@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// statusWait bounds how long the status waits for a shard. A caller asks for it most when something does not answer.
+const statusWait = 2 * time.Second
+
+// status returns the status of all shards together, with a row for each. A shard that does not answer has a row without
+// a leader, and a warning; the request does not fail for it.
+func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error) {
+	if _, err := requestOf(q, statusMembers); err != nil {
+		return Reply{}, err
+	}
+	r.front.opts.Look()
+	asking, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	of := make([]*client.Status, r.count)
+	inParallel(r.all(0), func(shard uint32) { of[shard] = r.statusOf(asking, shard, v, q) })
+	all := r.front.opts.Status(r.front.engineStatus(), q.Who)
+	for i, one := range of {
+		row := client.ShardStatus{Shard: uint32(i)}
+		if leader := r.shards.Leader(uint32(i)); leader != nil {
+			row.Role = "leader"
+		}
+		if one == nil {
+			all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d has no leader that answers: requests for its jobs are refused until it has one", i))
+		} else {
+			addStatus(all, one)
+			row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
+			if one.Cluster != nil {
+				row.Leader = one.Cluster.Node
+			}
+		}
+		all.Shards = append(all.Shards, row)
+	}
+	text, err := json.Marshal(all, encoding)
+	return Reply{Text: text}, err
+}
+
+// statusOf returns the status of the leader of a shard; nil if none answers.
+func (r *router) statusOf(ctx context.Context, shard uint32, v *Verb, q *Request) *client.Status {
+	reply, err := r.askPart(ctx, shard, v, q, []byte("{}"))
+	if err != nil {
+		return nil
+	}
+	one := new(client.Status)
+	if decode(reply.Text, one) != nil {
+		return nil
+	}
+	return one
+}
+
+// addStatus adds the numbers of a shard to those of all.
+func addStatus(all, one *client.Status) {
+	all.Epoch = max(all.Epoch, one.Epoch)
+	for _, of := range [][2]*uint64{
+		{&all.LSN, &one.LSN}, {&all.AppliedLSN, &one.AppliedLSN}, {&all.Lag, &one.Lag}, {&all.Fired, &one.Fired}, {&all.Skipped, &one.Skipped},
+		{&all.Succeeded, &one.Succeeded}, {&all.Failed, &one.Failed}, {&all.Dead, &one.Dead}, {&all.Cancelled, &one.Cancelled},
+		{&all.Retried, &one.Retried}, {&all.StaleReports, &one.StaleReports}, {&all.Commits, &one.Commits}, {&all.NoticesLost, &one.NoticesLost},
+	} {
+		*of[0] += *of[1]
+	}
+	for _, of := range [][2]*int{
+		{&all.Jobs, &one.Jobs}, {&all.Armed, &one.Armed}, {&all.Waiting, &one.Waiting}, {&all.Scheduled, &one.Scheduled}, {&all.Retrying, &one.Retrying},
+		{&all.Backlog, &one.Backlog}, {&all.Queued, &one.Queued}, {&all.InFlight, &one.InFlight}, {&all.Live, &one.Live},
+		{&all.Reporting, &one.Reporting}, {&all.Notices, &one.Notices}, {&all.CatchUp.Jobs, &one.CatchUp.Jobs},
+	} {
+		*of[0] += *of[1]
+	}
+	for reason, n := range one.SkippedBy {
+		all.SkippedBy[reason] += n
+	}
+	all.CatchUp.Rate += one.CatchUp.Rate
+	all.CatchUp.Left = max(all.CatchUp.Left, one.CatchUp.Left)
+	for _, of := range [][2]*client.Lateness{
+		{&all.Lateness, &one.Lateness}, {&all.DecisionLateness, &one.DecisionLateness}, {&all.Waited.Overlap, &one.Waited.Overlap},
+		{&all.Waited.CatchUp, &one.Waited.CatchUp}, {&all.Waited.Target, &one.Waited.Target}, {&all.Waited.Retry, &one.Waited.Retry},
+	} {
+		addLateness(of[0], of[1])
+	}
+	addZones(&all.TZData, &one.TZData)
+	if all.StartedAt.IsZero() || one.StartedAt.Before(all.StartedAt.Time) {
+		all.StartedAt = one.StartedAt
+	}
+	for _, warning := range one.Warnings {
+		if !slices.Contains(all.Warnings, warning) {
+			all.Warnings = append(all.Warnings, warning)
+		}
+	}
+}
+
+// addLateness adds a distribution: the counts are summed, and each percentile is that of the worst shard, because the
+// replies do not have the histograms.
+func addLateness(all, one *client.Lateness) {
+	all.Count += one.Count
+	all.P50MS, all.P90MS, all.P99MS = max(all.P50MS, one.P50MS), max(all.P90MS, one.P90MS), max(all.P99MS, one.P99MS)
+	all.P999MS, all.MaxMS = max(all.P999MS, one.P999MS), max(all.MaxMS, one.MaxMS)
+}
+
+// addZones adds the rules of timezones of a shard. Source, version and digest are those of the first shard that answers.
+func addZones(all, one *client.TZData) {
+	if all.Source == "" {
+		all.Source, all.Version, all.Digest = one.Source, one.Version, one.Digest
+	}
+	all.Zones, all.Differing, all.Changed = max(all.Zones, one.Zones), max(all.Differing, one.Differing), max(all.Changed, one.Changed)
+	all.Moved += one.Moved
+}

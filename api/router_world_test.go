@@ -1,0 +1,199 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/api/apitest"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/memory"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// mixed is a sender whose targets take everything at once, except those of subjects that begin with "fail".
+type mixed struct{ scheduler.Boundless }
+
+func (mixed) Cancel(job.RunID) {}
+
+func (mixed) Launch(d *job.Delivery, done func(job.Outcome)) {
+	o := job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: time.Now(), Duration: time.Millisecond}
+	if strings.HasPrefix(d.Target.Subject, "fail") {
+		o.Error = "no"
+	}
+	go done(o)
+}
+
+// startMixed runs an engine in memory for the length of a test.
+func startMixed(t testing.TB) *scheduler.Engine {
+	t.Helper()
+	settings := scheduler.Settings{HistoryDays: 4 * 366}
+	e, err := scheduler.Open(scheduler.Options{Log: new(memory.Log), Store: new(memory.Store), Sender: mixed{}, Logger: apitest.Quiet, Settings: settings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// process is what one process of a cluster leads.
+type process struct {
+	count   int
+	leaders []atomic.Pointer[Service]
+}
+
+func (p *process) Count() int { return p.count }
+
+func (p *process) Leader(shard uint32) *Executor { return p.leaders[shard].Load().Executor() }
+
+// clusterOfShards is a cluster of two processes: one leads the even shards, the other one the odd ones.
+type clusterOfShards struct {
+	t         testing.TB
+	url       string
+	nc        *nats.Conn // of a caller
+	processes [2]*process
+	routers   [2]*Service
+	services  []*Service // of the shards
+	engines   []*scheduler.Engine
+}
+
+// startShards starts a cluster of shards and the routers of its processes, all with the same options.
+func startShards(t testing.TB, shards int, opts Options, maxPayload int32) *clusterOfShards {
+	t.Helper()
+	setDefault(&opts.Logger, apitest.Quiet)
+	c := &clusterOfShards{t: t, url: apitest.StartNATS(t, maxPayload), services: make([]*Service, shards)}
+	c.nc = apitest.Connect(t, c.url)
+	var conns [2]*nats.Conn
+	for i := range c.processes {
+		c.processes[i] = &process{count: shards, leaders: make([]atomic.Pointer[Service], shards)}
+		conns[i] = apitest.Connect(t, c.url)
+	}
+	for shard := range shards {
+		c.engines = append(c.engines, startMixed(t))
+		o := opts
+		o.Shard, o.Shards, o.Leads = uint32(shard), uint32(shards), func() bool { return true }
+		s, err := NewService(conns[shard%2], c.engines[shard], o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apitest.CloseAtEnd(t, s.Close)
+		c.services[shard] = s
+		c.processes[shard%2].leaders[shard].Store(s)
+	}
+	for i := range c.routers {
+		s, err := NewRouter(conns[i], c.processes[i], opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apitest.CloseAtEnd(t, s.Close)
+		c.routers[i] = s
+		if err := conns[i].Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// stop lets a shard be without a leader.
+func (c *clusterOfShards) stop(shard int) {
+	c.t.Helper()
+	c.processes[shard%2].leaders[shard].Store(nil)
+	if err := c.services[shard].Close(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// askOver sends a request over HTTP to the node of a router, and returns the reply, or the refusal as text.
+func (c *clusterOfShards) askOver(router int, verb, body string) string {
+	c.t.Helper()
+	x := c.routers[router].Executor()
+	if !x.Enter() {
+		c.t.Fatal("the router is closed")
+	}
+	defer x.Leave()
+	reply, refusal := x.OverHTTP(c.t.Context(), VerbNamed(verb), func(string) string { return "" }, func() (Request, error) {
+		return Request{Tenant: "default", Asker: job.Actor{By: "eve", From: "http"}, Body: []byte(body)}, nil
+	})
+	defer reply.Release()
+	if refusal != nil {
+		return string(ErrorBody(refusal))
+	}
+	return string(reply.Text)
+}
+
+// ask sends a request over NATS to whichever router gets it.
+func (c *clusterOfShards) ask(verb, body string) string { return askText(c.t, c.nc, verb, body) }
+
+// askText sends a request over NATS, and returns the reply.
+func askText(t testing.TB, nc *nats.Conn, verb, body string) string {
+	t.Helper()
+	m, err := nc.Request("carillon.v1.default."+verb, []byte(body), 20*time.Second)
+	if err != nil {
+		t.Fatalf("%s: %v", verb, err)
+	}
+	return string(m.Data)
+}
+
+// nameIn returns a name of a job in a shard, the nth of them.
+func nameIn(shard, shards, n int) string {
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("job-%04d", i)
+		if job.ShardOf(job.SlotOf("default", name), shards) == uint32(shard) {
+			if n == 0 {
+				return name
+			}
+			n--
+		}
+	}
+}
+
+// fleeting are the members that differ between two servers that were asked the same.
+var fleeting = regexp.MustCompile(`"(id|run_id|job_id|fence|created_at|updated_at|scheduled_at|launched_at|finished_at|started_at|due_at|lateness_ms|duration_ms|next_run_at|next_launch_at|at|next_cursor|before|after|attempts)"`)
+
+// plain returns a text of JSON with its fleeting members cleared.
+func plain(t testing.TB, text string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	b, err := json.Marshal(cleared(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func cleared(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = cleared(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			switch {
+			case fleeting.MatchString(`"` + name + `"`):
+				v[name] = "…"
+			default:
+				v[name] = cleared(v[name])
+			}
+		}
+	}
+	return v
+}
