@@ -28,6 +28,14 @@ func askerOf(h nats.Header) (job.Actor, error) {
 	return asker, asker.Validate()
 }
 
+// actor returns who asked, for the audit log: the caller as it was recognized, and what it called itself.
+func (q *Request) actor() job.Actor {
+	if by := q.Who.By(); by != "" {
+		return job.Actor{By: by, From: q.Asker.From, Claimed: q.Asker.By}
+	}
+	return q.Asker
+}
+
 // errHeaderTwice returns the error for a header that may be there once.
 func errHeaderTwice(name string, times int) error {
 	return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", times)

@@ -238,14 +238,6 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 	return reply, nil
 }
 
-// actor returns who asked, for the audit log: the caller as it was recognized, and what it called itself.
-func (q *Request) actor() job.Actor {
-	if by := q.Who.By(); by != "" {
-		return job.Actor{By: by, From: q.Asker.From, Claimed: q.Asker.By}
-	}
-	return q.Asker
-}
-
 // serve carries out a request with the engine of this node, and encodes the reply.
 func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
 	ctx = withPageBytes(x.processors.of(ctx, x.partyOf(q.Tenant)), q.pageBytes)

@@ -144,11 +144,14 @@ func (r *router) all(first uint32) []uint32 {
 	return list
 }
 
+// errNoLeader is in the error of a request that no leader has got, so that nothing has changed for certain.
+var errNoLeader = errors.New("no leader")
+
 // shardFailed returns what the caller of a router learns of a request that got no reply of a leader. Without a
 // responder nothing has changed; after anything else that is unknown.
 func shardFailed(shard uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
-		return apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment; nothing has changed, ask again later", shard)
+		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment; nothing has changed, ask again later", shard))
 	}
 	return outcomeUnknown(fmt.Sprintf("the leader of shard %d has not answered in time", shard), err)
 }

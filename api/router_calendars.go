@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -67,28 +69,49 @@ func (r *router) deleteCalendar(ctx context.Context, v *Verb, q *Request) (Reply
 	}
 	others := r.all(1)
 	errs := r.askEach(ctx, others, v, q, q.Body)
-	var deleted []uint32
+	var without []uint32 // they have deleted it, or may have
 	for i, shard := range others {
-		// What an earlier request has deleted there is deleted.
-		if one := errs[i]; one == nil || PublicError(one).Code == client.CodeNotFound {
-			deleted = append(deleted, shard)
-		} else if err == nil {
-			err = one
+		failed := errs[i]
+		if failed != nil && PublicError(failed).Code == client.CodeNotFound {
+			failed = nil // an earlier request has deleted it there
+		}
+		if failed == nil || mayHaveChanged(failed) {
+			without = append(without, shard)
+		}
+		if err == nil {
+			err = failed
 		}
 	}
-	var reply Reply
 	if err == nil {
-		reply, err = r.ask(ctx, 0, v, q)
+		var reply Reply
+		if reply, err = r.ask(ctx, 0, v, q); err == nil {
+			return reply, nil
+		}
 	}
-	if err == nil {
-		return reply, nil
-	}
-	for i, failed := range r.askEach(ctx, deleted, VerbNamed("calendars.put"), q, back) {
+	return Reply{}, r.giveBack(ctx, q, without, back, err)
+}
+
+// mayHaveChanged reports whether a request may have taken effect although it failed.
+func mayHaveChanged(err error) bool {
+	code := PublicError(err).Code
+	return !errors.Is(err, errNoLeader) && (code == client.CodeUnavailable || code == client.CodeInternal)
+}
+
+// giveBackWait bounds how long shards are asked to take a calendar back. It does not end with the request, which may
+// have failed because its time is over.
+const giveBackWait = 5 * time.Second
+
+// giveBack puts a calendar into the shards that have deleted it, and returns the error of the deletion; or another one
+// if a shard does not take the calendar.
+func (r *router) giveBack(ctx context.Context, q *Request, shards []uint32, back []byte, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWait)
+	defer cancel()
+	for i, failed := range r.askEach(ctx, shards, VerbNamed("calendars.put"), q, back) {
 		if failed != nil {
-			return Reply{}, incomplete(fmt.Sprintf("shard %d has deleted the calendar and the others have not", deleted[i]), "put it again, or delete it again", failed)
+			return incomplete(fmt.Sprintf("shard %d may be without the calendar, and others have it", shards[i]), "put it again, or delete it again", failed)
 		}
 	}
-	return Reply{}, err
+	return err
 }
 
 // calendarToPut returns the request that puts the calendar as the first shard has it. A request for no calendar is

@@ -1,12 +1,12 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -204,7 +204,7 @@ func (m *merger) forget() {
 			all = append(all, &m.sources[i].entries[j])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *mergedEntry) int { return bytes.Compare([]byte(a.sort), []byte(b.sort)) })
+	slices.SortStableFunc(all, func(a, b *mergedEntry) int { return strings.Compare(a.sort, b.sort) })
 	size := m.size
 	for _, e := range all {
 		if size > m.router.front.pageBytesMax() {

@@ -96,11 +96,13 @@ func (r *router) keysOf(l *mergedList) ([]string, error) {
 	}
 	keys := make([]string, r.count)
 	if l.sortOf != nil {
-		_, err := l.sortOf(key)
+		if _, err := l.sortOf(key); err != nil {
+			return nil, errCursor()
+		}
 		for i := range keys {
 			keys[i] = key
 		}
-		return keys, err
+		return keys, nil
 	}
 	rest := []byte(key)
 	for i := range keys {

@@ -32,10 +32,13 @@ func (mixed) Launch(d *job.Delivery, done func(job.Outcome)) {
 }
 
 // startMixed runs an engine in memory for the length of a test.
-func startMixed(t testing.TB) *scheduler.Engine {
+func startMixed(t testing.TB) *scheduler.Engine { return startMixedOn(t, new(memory.Log)) }
+
+// startMixedOn runs an engine with a log.
+func startMixedOn(t testing.TB, log scheduler.Log) *scheduler.Engine {
 	t.Helper()
 	settings := scheduler.Settings{HistoryDays: 4 * 366}
-	e, err := scheduler.Open(scheduler.Options{Log: new(memory.Log), Store: new(memory.Store), Sender: mixed{}, Logger: apitest.Quiet, Settings: settings})
+	e, err := scheduler.Open(scheduler.Options{Log: log, Store: new(memory.Store), Sender: mixed{}, Logger: apitest.Quiet, Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +78,12 @@ type clusterOfShards struct {
 // startShards starts a cluster of shards and the routers of its processes, all with the same options.
 func startShards(t testing.TB, shards int, opts Options, maxPayload int32) *clusterOfShards {
 	t.Helper()
+	return startShardsOn(t, shards, opts, maxPayload, startMixed)
+}
+
+// startShardsOn starts a cluster whose engines start makes.
+func startShardsOn(t testing.TB, shards int, opts Options, maxPayload int32, start func(testing.TB) *scheduler.Engine) *clusterOfShards {
+	t.Helper()
 	setDefault(&opts.Logger, apitest.Quiet)
 	c := &clusterOfShards{t: t, url: apitest.StartNATS(t, maxPayload), services: make([]*Service, shards)}
 	c.nc = apitest.Connect(t, c.url)
@@ -84,7 +93,7 @@ func startShards(t testing.TB, shards int, opts Options, maxPayload int32) *clus
 		conns[i] = apitest.Connect(t, c.url)
 	}
 	for shard := range shards {
-		c.engines = append(c.engines, startMixed(t))
+		c.engines = append(c.engines, start(t))
 		o := opts
 		o.Shard, o.Shards, o.Leads = uint32(shard), uint32(shards), func() bool { return true }
 		s, err := NewService(conns[shard%2], c.engines[shard], o)
@@ -196,4 +205,20 @@ func cleared(v any) any {
 		}
 	}
 	return v
+}
+
+// lead lets a shard have a leader again.
+func (c *clusterOfShards) lead(shard int) {
+	c.t.Helper()
+	nc := c.routers[shard%2].nc
+	s, err := NewService(nc, c.engines[shard], c.services[shard].opts)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	apitest.CloseAtEnd(c.t, s.Close)
+	c.services[shard] = s
+	c.processes[shard%2].leaders[shard].Store(s)
+	if err := nc.Flush(); err != nil {
+		c.t.Fatal(err)
+	}
 }
