@@ -319,6 +319,9 @@ func TestRouterListsRare(t *testing.T) {
 	c.putNames(names)
 	for i := 5500; i < 9000; i += 7 {
 		name := fmt.Sprintf("many/%04d-rare", i)
+		if job.ShardOf(job.SlotOf("default", name), 2) != 0 {
+			continue // only the shard that is behind has what is looked for
+		}
 		want = append(want, name)
 		if got := c.ask("jobs.put", apitest.JobWith("name", `"`+name+`"`, "target", `{"kind":"nats","subject":"seldom"}`)); refusalIn(t, got) != nil {
 			t.Fatal(got)
