@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"testing"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/carillon-io/carillon/api/apitest"
@@ -105,4 +107,48 @@ func FuzzRequests(f *testing.F) {
 func readAs[T any](body []byte, members object[T]) {
 	var v T
 	_ = read(body, func(r *reader) error { return members.read(r, &v) })
+}
+
+// FuzzFindText looks for a member in any bytes: if the whole request can be read, it finds what the verb reads.
+func FuzzFindText(f *testing.F) {
+	for _, seed := range []string{`{"name":"a"}`, `{"n\u0061me":"\u0062"}`, `{"name":null}`, `{"name":7}`, `[]`, `{"name"`, `{"with_credentials":true,"name":"x"}`, `{"name":"a"`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		name, ok := findText(body, "name")
+		if q, err := requestOf(&Request{Body: body}, getMembers); err == nil && (q.Name != name || ok != (name != "") && name != "") {
+			t.Errorf("%q has the name %q, and %q was found: %t", body, q.Name, name, ok)
+		}
+	})
+}
+
+// FuzzOpenObject takes members out of any object: the rest is what it was.
+func FuzzOpenObject(f *testing.F) {
+	f.Add([]byte(`{"limit":1, "a" : [1, 2] ,"cursor":"x","b":{"limit":2}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var want map[string]jsontext.Value
+		if jsonv2.Unmarshal(body, &want) != nil || want == nil {
+			return
+		}
+		delete(want, "limit")
+		var got map[string]jsontext.Value
+		if err := jsonv2.Unmarshal(append(openObject(body, "limit"), '}'), &got); err != nil || !maps.EqualFunc(got, want, func(a, b jsontext.Value) bool { return string(a) == string(b) }) {
+			t.Errorf("%q became %v, %v", body, got, err)
+		}
+	})
+}
+
+// FuzzReadPlace reads any bytes as the place of a shard in a cursor: what is read is written again as the same.
+func FuzzReadPlace(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 7})
+	f.Add([]byte{0x80, 0x9c, 1, 5, 3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		key, rest, err := readPlace(b)
+		if err != nil || key == "" {
+			return
+		}
+		if p, err := parseAuditPlace(key); err != nil || auditKey(p) != key || len(rest) >= len(b) {
+			t.Errorf("%x gave %q, %v", b, key, err)
+		}
+	})
 }

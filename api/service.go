@@ -38,9 +38,9 @@ func (o *Options) root() string {
 }
 
 // hasAccounts reports whether requests also come from the accounts of tenants. A standby answers none of them: what it
-// may answer by itself is read by cluster admins.
+// may answer by itself is read by cluster admins. Nor does the leader of one shard of several: they come to a router.
 func (o *Options) hasAccounts() bool {
-	return o.Access != nil && o.Caller != nil && o.Accounts != nil && !o.Standby
+	return o.Access != nil && o.Caller != nil && o.Accounts != nil && !o.Standby && o.Shards <= 1
 }
 
 // accountRoot is the prefix of the subjects to which the embedded NATS server passes the requests from the accounts of
