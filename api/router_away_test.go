@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/api/apitest"
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -278,4 +282,44 @@ func TestRouterWithoutAnyLeader(t *testing.T) {
 var goodFor = map[string]string{
 	"jobs.put": apitest.JobWith(), "jobs.put_many": `{"jobs":[` + apitest.JobWith() + `]}`, "calendars.put": `{"name":"a","exclude":[]}`,
 	"runs.list": `{"status":"dead"}`, "schedules.next": `{"schedule":"@daily","exclude":["@calendar a"]}`,
+}
+
+// TestRouterStatusOfNodes: the row of a shard names the node that leads it, and warnings about a shard name the shard.
+func TestRouterStatusOfNodes(t *testing.T) {
+	c := startShards(t, 2, Options{}, 0)
+	for shard, node := range []string{"a", "b"} {
+		c.stop(shard)
+		c.services[shard].opts.Cluster = func() *client.Cluster {
+			return &client.Cluster{Node: node, Role: "leader", Warnings: []string{"one copy is missing"}}
+		}
+		c.lead(shard)
+	}
+	var st client.Status
+	if err := json.Unmarshal([]byte(c.ask("status", ``)), &st); err != nil {
+		t.Fatal(err)
+	}
+	if len(st.Shards) != 2 || st.Shards[0].Leader != "a" || st.Shards[1].Leader != "b" || !slices.Equal(st.Warnings, []string{"shard 0: one copy is missing", "shard 1: one copy is missing"}) {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestRefusedByAll: a bulk registration is refused as a whole only if each shard refuses its part, and none is away.
+func TestRefusedByAll(t *testing.T) {
+	busy, away := apierr.Errorf(apierr.RateLimited, "", "busy"), shardFailed(1, nats.ErrNoResponders)
+	for _, x := range []struct {
+		errs []error
+		want error
+	}{
+		{[]error{busy, busy}, busy}, {[]error{busy, nil}, nil}, {[]error{nil, busy}, nil}, {[]error{away, away}, nil}, {[]error{busy, away}, nil},
+	} {
+		if got := refusedByAll([]uint32{0, 1}, x.errs); got != x.want {
+			t.Errorf("%v gave %v", x.errs, got)
+		}
+	}
+	if err := refusedByAll(nil, nil); err != nil {
+		t.Error(err)
+	}
+	if mayHaveChanged(away) || mayHaveChanged(busy) || !mayHaveChanged(shardFailed(1, nats.ErrTimeout)) || !mayHaveChanged(context.DeadlineExceeded) {
+		t.Error("what is certain of a failed request is wrong")
+	}
 }

@@ -38,6 +38,9 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 			row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
 			if one.Cluster != nil {
 				row.Leader = one.Cluster.Node
+				for _, warning := range one.Cluster.Warnings {
+					all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d: %s", i, warning))
+				}
 			}
 		}
 		all.Shards = append(all.Shards, row)
