@@ -73,7 +73,8 @@ type Options struct {
 
 	// Shard is the number of the shard whose requests are answered, and Shards how many there are. With several, those
 	// of each shard come on subjects of their own, <prefix>.shard.<n>.v1.<tenant>.<verb>: only the leader of a shard can
-	// answer them, and each shard has another one. Zero Shards means one.
+	// answer them, and each shard has another one. Such a service answers no discovery, and no requests from accounts:
+	// these come to a router, see NewRouter. Zero Shards means one.
 	Shard, Shards uint32
 
 	// ForwardKey is the secret by which the nodes of a cluster recognize the requests that they pass on to each other;
