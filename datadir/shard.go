@@ -124,7 +124,9 @@ func (s *Shard) openParts() error {
 	if shown != "" {
 		p.shown = filepath.Join(s.directory.dir, shown)
 	}
-	so := snapshot.Options{Dir: filepath.Join(s.dir, StoreName), Logger: s.logger, OnFatal: s.opts.OnFatal}
+	so := snapshot.Options{
+		Dir: filepath.Join(s.dir, StoreName), Logger: s.logger, OnFatal: s.opts.OnFatal, Memory: s.opts.Memory, MemTableBytes: s.opts.MemTableBytes,
+	}
 	err := p.open(s.logOptions(), so)
 	if err == nil {
 		err = s.directory.noteShard(s.number)

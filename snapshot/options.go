@@ -32,6 +32,9 @@ type Options struct {
 	// memory, at most down to that of the memtables.
 	CacheBytes int64
 
+	// Memory is shared with other stores of the process; CacheBytes counts for nothing then. Nil: the store has its own.
+	Memory *Memory
+
 	// MemTableBytes is the size at which a memtable is flushed, in bytes. 0 means 16 MiB; the minimum is
 	// 64 KiB, the maximum 1 GiB. A larger value means fewer flushes and less rewriting, but more memory
 	// (two memtables when idle, four under load) and a longer replay after a crash. A smaller value
