@@ -26,6 +26,8 @@ type Directory struct {
 
 	mu    sync.Mutex // held while PARTS is written
 	parts partsFile  // as the file has it
+	// settled has, for each shard that the process serves, whether its data belongs to the cluster.
+	settled map[uint32]bool
 }
 
 // OpenDirectory locks the directory, checks that it is this node's, and moves what a release before shards has left at
@@ -80,17 +82,37 @@ func (d *Directory) claim(o Options) (err error) {
 // Identity returns which node of which cluster the directory is.
 func (d *Directory) Identity() Identity { return d.held.get() }
 
-// MeetCluster keeps the id of the cluster that the node has met; discard says that the data will be replaced by that
-// cluster's. It returns an error if the directory belongs to another cluster. It is durable when it returns, and
-// changes nothing if it is repeated. The caller calls it before it commits or adopts anything of the cluster: a crash
-// in between must not leave a directory with data of a cluster that it does not name.
-func (d *Directory) MeetCluster(clusterID string, discard bool) error {
-	return d.held.adopt(clusterID, discard)
+// MeetCluster keeps the id of the cluster that a shard of the node has met; discard says that the shard's data will be
+// replaced by that cluster's. It returns an error if the directory belongs to another cluster. It is durable when it
+// returns, and changes nothing if it is repeated. The caller calls it before the shard commits or adopts anything of the
+// cluster: a crash in between must not leave a directory with data of a cluster that it does not name. Of several shards
+// the caller names all to [Directory.CheckShards] before.
+func (d *Directory) MeetCluster(shard uint32, clusterID string, discard bool) error {
+	return d.held.adopt(clusterID, discard, d.settle(shard, !discard))
 }
 
-// MarkJoined keeps that the data belongs to the cluster now. It must follow [Shard.Adopt]: in the other order a
+// MarkJoined keeps that the data of a shard belongs to the cluster now. It must follow [Shard.Adopt]: in the other order a
 // crash would leave the old data under the name of the cluster.
-func (d *Directory) MarkJoined() error { return d.held.markJoined() }
+func (d *Directory) MarkJoined(shard uint32) error {
+	if pending := d.settle(shard, true); pending {
+		return nil
+	}
+	return d.held.markJoined()
+}
+
+// settle notes whether the data of a shard belongs to the cluster, and reports whether another shard is pending: its data
+// may not.
+func (d *Directory) settle(shard uint32, settled bool) (pending bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, served := d.settled[shard]; served {
+		d.settled[shard] = settled
+	}
+	for other, is := range d.settled {
+		pending = pending || other != shard && !is
+	}
+	return pending
+}
 
 // MetLeader keeps that the servers of a witness have had a leader: from now on the cluster's name stays.
 func (d *Directory) MetLeader() error { return d.held.metLeader() }
@@ -107,17 +129,38 @@ func (d *Directory) Close() error {
 	return d.lock.Close()
 }
 
-// CheckShards returns an error if the directory has a shard other than the given ones. A process that opened only some
-// of them would leave the jobs of the others unfired in silence.
+// CheckShards returns an error if the directory has a shard other than those that the process serves. A process that
+// opened only some of them would leave the jobs of the others unfired in silence. It is called before the first
+// [Directory.MeetCluster].
 func (d *Directory) CheckShards(served ...uint32) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, shard := range d.parts.shards {
 		if !slices.Contains(served, shard) {
-			return fmt.Errorf("%s says that this data directory has shard %d, which this program does not serve: run the release that made it", filepath.Join(d.dir, PartsName), shard)
+			return fmt.Errorf("%s says that this data directory has shard %d, which this program does not serve: it serves %s; the directory is of a cluster with other shards, or of a later release",
+				filepath.Join(d.dir, PartsName), shard, shardsText(served))
 		}
 	}
+	d.settled = make(map[uint32]bool, len(served))
+	for _, shard := range served {
+		d.settled[shard] = false
+	}
 	return nil
+}
+
+// shardsText names shards whose numbers follow each other.
+func shardsText(shards []uint32) string {
+	if len(shards) == 1 {
+		return fmt.Sprintf("shard %d alone", shards[0])
+	}
+	return fmt.Sprintf("the shards %d to %d", shards[0], shards[len(shards)-1])
+}
+
+// Shards returns the numbers of the shards of which the directory has a log and a store, ascending.
+func (d *Directory) Shards() []uint32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.parts.shards)
 }
 
 // shown returns the path of the file that shows that a shard has had both parts; "" if there is none.

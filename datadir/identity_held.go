@@ -29,10 +29,10 @@ func (c *currentIdentity) keep() error {
 	return c.change(func(id Identity) (Identity, error) { return id, nil })
 }
 
-// adopt stores the id of the cluster that the node has met, and how the node's data relates to it; see
-// [identity.adopted].
-func (c *currentIdentity) adopt(clusterID string, discard bool) error {
-	return c.change(func(id Identity) (Identity, error) { return id.adopted(clusterID, discard) })
+// adopt stores the id of the cluster that a shard of the node has met, and how the data relates to it; see
+// [Identity.adopted].
+func (c *currentIdentity) adopt(clusterID string, discard, pending bool) error {
+	return c.change(func(id Identity) (Identity, error) { return id.adopted(clusterID, discard, pending) })
 }
 
 // markJoined records that the data now belongs to the cluster. On a directory that discards nothing it changes
@@ -69,11 +69,12 @@ func (c *currentIdentity) change(next func(Identity) (Identity, error)) error {
 	return err
 }
 
-// adopted returns the identity of a node that has met the cluster of an id; discard says that the node's data
-// will be replaced by the cluster's. It refuses a second cluster of the same name, unless the data is to be
-// discarded for it, because its log is not the one that this directory continues. The zero identity adopts
+// adopted returns the identity of a node of which a shard has met the cluster of an id; discard says that the shard's data
+// will be replaced by the cluster's, and pending that other shards have not met the cluster, or wait for its data. Data
+// that is being discarded stays so until no shard has any. It refuses a second cluster of the same name, unless the data
+// is to be discarded for it, because its log is not the one that this directory continues. The zero identity adopts
 // nothing.
-func (id Identity) adopted(clusterID string, discard bool) (Identity, error) {
+func (id Identity) adopted(clusterID string, discard, pending bool) (Identity, error) {
 	path := filepath.Join(id.dir, NodeName)
 	switch {
 	case id.Cluster == "":
@@ -84,6 +85,7 @@ func (id Identity) adopted(clusterID string, discard bool) (Identity, error) {
 		return id, fmt.Errorf("%s: this data directory belongs to the cluster %q with the id %s, and the one that NATS knows by that name has the id %s; "+
 			"use the NATS servers of the former, or choose an empty directory with --data to join the latter", path, id.Cluster, id.ClusterID, clusterID)
 	}
+	discard = discard || pending && (id.left || id.IsDiscarded())
 	id.ClusterID, id.State, id.GivesUp, id.left = clusterID, StateMember, "", false
 	if discard {
 		id.State = StateDiscarding

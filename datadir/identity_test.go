@@ -45,7 +45,7 @@ func TestIdentityOfANode(t *testing.T) {
 	if _, err := os.Stat(path); err == nil || alone.Node != "" {
 		t.Errorf("a node alone is %+v, and has a file: %v", alone, err)
 	}
-	_, err := alone.adopted(idOne, false)
+	_, err := alone.adopted(idOne, false, false)
 	testkit.Refuses(t, err, "alone")
 
 	first := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
@@ -67,19 +67,19 @@ func TestIdentityOfANode(t *testing.T) {
 	}
 	held := mustHold(t, dir, Options{ClusterName: "prod"})
 
-	testkit.Refuses(t, held.adopt("short", false), "32 hex digits")
-	testkit.Refuses(t, held.adopt(strings.ToUpper(idTwo), false), "32 hex digits")
+	testkit.Refuses(t, held.adopt("short", false, false), "32 hex digits")
+	testkit.Refuses(t, held.adopt(strings.ToUpper(idTwo), false, false), "32 hex digits")
 	for range 2 { // the second changes nothing
-		if err := held.adopt(idOne, false); err != nil {
+		if err := held.adopt(idOne, false, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	testkit.Refuses(t, held.adopt(idTwo, false), path, idOne, idTwo)
+	testkit.Refuses(t, held.adopt(idTwo, false, false), path, idOne, idTwo)
 	met := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if met.ClusterID != idOne {
 		t.Errorf("after the cluster was met: %+v", met)
 	}
-	_, err = met.adopted(idTwo, false)
+	_, err = met.adopted(idTwo, false, false)
 	testkit.Refuses(t, err, path, idOne, idTwo)
 	_, err = openIdentity(dir, Options{})
 	testkit.Refuses(t, err, path, first.Node, `"prod"`, "--cluster-name prod", "delete that file")
@@ -100,7 +100,7 @@ func TestAdoptThatCannotBeWritten(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "NODE.tmp"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Refuses(t, held.adopt(idOne, false), "NODE.tmp")
+	testkit.Refuses(t, held.adopt(idOne, false, false), "NODE.tmp")
 	if id := held.get(); id.ClusterID != "" || mustOpenIdentity(t, dir, Options{ClusterName: "prod"}).ClusterID != "" {
 		t.Errorf("the id was taken: %+v", id)
 	}

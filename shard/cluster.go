@@ -20,7 +20,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 	if s.node, err = s.findCluster(ctx, o); err != nil {
 		return err
 	}
-	if err := s.data.Directory().MeetCluster(s.node.ID().String(), s.node.Discards()); err != nil {
+	if err := s.data.Directory().MeetCluster(s.opts.Number, s.node.ID().String(), s.node.Discards()); err != nil {
 		return err
 	}
 	if c := s.opts.Cluster; c.OnFound != nil {

@@ -174,7 +174,7 @@ func (m *member) Adopt(at job.Position, old replication.Old) error {
 	m.recent.forget()
 	err := m.data.Adopt(at, fateFor(old))
 	if err == nil {
-		err = m.data.Directory().MarkJoined()
+		err = m.data.Directory().MarkJoined(m.opts.Number)
 	}
 	m.mu.Unlock()
 	if err != nil {
