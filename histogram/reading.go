@@ -1,6 +1,9 @@
 package histogram
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Reading is a copy of the counts of a histogram, in seconds or in bytes. The zero value is the reading
 // of an empty histogram. If it is taken during a Record, it may contain that value in Count but not yet
@@ -24,6 +27,19 @@ func (b *buckets) read(unit, exact float64) Reading {
 		}
 	}
 	r.counts = counts[:last]
+	return r
+}
+
+// Plus returns the reading of the values of both, which must be of the same unit. An empty reading adds nothing.
+func (r Reading) Plus(other Reading) Reading {
+	if len(r.counts) < len(other.counts) {
+		r, other = other, r
+	}
+	r.counts = slices.Clone(r.counts)
+	for i, n := range other.counts {
+		r.counts[i] += n
+	}
+	r.Count, r.Sum, r.Max = r.Count+other.Count, r.Sum+other.Sum, max(r.Max, other.Max)
 	return r
 }
 

@@ -17,8 +17,13 @@ type Lateness struct {
 }
 
 // latenessOf summarizes a histogram.
-func latenessOf(h *histogram.Times) Lateness {
-	r := h.Read()
+func latenessOf(h *histogram.Times) Lateness { return summarize(h.Read()) }
+
+// plus summarizes what both summarize.
+func (l Lateness) plus(other Lateness) Lateness { return summarize(l.Spread.Plus(other.Spread)) }
+
+// summarize returns the summary of a distribution.
+func summarize(r histogram.Reading) Lateness {
 	quantile := func(q float64) time.Duration { return histogram.Duration(r.Quantile(q)) }
 	return Lateness{
 		Count: r.Count, P50: quantile(0.5), P90: quantile(0.9), P99: quantile(0.99),

@@ -159,7 +159,7 @@ func New(settings Settings, now instant.Millis) *Core {
 		late:      fair.NewQueue[tenantNo, backlogEntry](decideQuantum),
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
 		zones:   newZoneMemory(settings.Zones),
-		pace:    newPace(settings.CatchupRate, now),
+		pace:    newPace(settings.CatchupRate, settings.Shards, now),
 		numbers: numbering{next: 1}, rowsVersion: job.RowsVersionUnmarked,
 	}
 	c.profiles = newProfiles(settings.Zones, c.calendarOf)

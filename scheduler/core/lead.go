@@ -25,7 +25,7 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	c.out.WakeAt = instant.LongAgo // the time until the first step counts as a gap, if it is long
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual
-	c.pace = newPace(c.settings.CatchupRate, now)
+	c.pace = newPace(c.settings.CatchupRate, c.settings.Shards, now)
 	c.pace.restore(usual)
 	c.queueDebts()
 	t.Overdrawn = c.overdrawn()

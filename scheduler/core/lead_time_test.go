@@ -21,7 +21,7 @@ func TestLeadCountsFromNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.lead(4, 77, end)
-	fresh := newPace(0, end)
+	fresh := newPace(0, 1, end)
 	fresh.restore(2000)
 	if c.pace != fresh {
 		t.Errorf("pace %+v, want %+v", c.pace, fresh)

@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// Bounds of the pace at which missed ticks are fired, unless a rate is configured.
+// Bounds of the pace at which missed ticks are fired, unless a rate is configured. Each shard of a cluster has an equal part
+// of them, as of the rate: together the shards fire no faster than one would.
 const (
 	catchupRateMin = 1_000.0  // runs a second
 	catchupRateMax = 10_000.0 // runs a second
@@ -23,7 +24,8 @@ const (
 // pace is a token bucket whose rate follows how many ticks fire on time: targets are expected to bear twice their
 // usual load for a while. The pace protects the targets, not the engine.
 type pace struct {
-	fixed float64 // runs a second; 0: follow the usual rate
+	fixed    float64 // runs a second; 0: follow the usual rate
+	min, max float64 // of the rate, if it follows the usual one
 	// usual is the number of runs fired on time a second, smoothed over about a minute.
 	usual float64
 	fired int // ticks on time since mark
@@ -35,9 +37,11 @@ type pace struct {
 	keptAt instant.Millis
 }
 
-// newPace returns a pace that may pay at once. A rate of 0 makes it follow the usual rate.
-func newPace(rate int, now instant.Millis) pace {
-	p := pace{fixed: float64(rate), mark: now, filled: now, keptAt: now}
+// newPace returns a pace that may pay at once. A rate of 0 makes it follow the usual rate. The shards of a cluster share
+// what is configured; 0 means one.
+func newPace(rate, shards int, now instant.Millis) pace {
+	share := 1 / float64(max(1, shards))
+	p := pace{fixed: float64(rate) * share, min: catchupRateMin * share, max: catchupRateMax * share, mark: now, filled: now, keptAt: now}
 	p.tokens = p.burst()
 	return p
 }
@@ -54,7 +58,7 @@ func (p *pace) rate() float64 {
 	if p.fixed > 0 {
 		return p.fixed
 	}
-	return min(max(catchupFactor*p.usual, catchupRateMin), catchupRateMax)
+	return min(max(catchupFactor*p.usual, p.min), p.max)
 }
 
 // burst returns the most tokens. There is at least one, otherwise a rate below ten a second could never pay.

@@ -27,6 +27,9 @@ type Settings struct {
 	// CatchupRate is how many missed ticks are fired per second. 0 means twice the usual rate of runs, between
 	// catchupRateMin and catchupRateMax.
 	CatchupRate int
+	// Shards is how many shards the cluster has, of which this core is one. They share CatchupRate and its bounds. 0
+	// means one.
+	Shards int
 	// Zones are the rules of timezones. Nil means those in the binary.
 	Zones *schedule.Zones
 	// DeadLetters publishes dead runs, Events every change of a run's state. Both need an Announcer. Notices are rows
