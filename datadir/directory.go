@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/carillon-io/carillon/snapshot"
 )
 
 // Directory is an open data directory, as far as a process has it once: its lock, the identity of the node, and the
@@ -20,7 +22,8 @@ type Directory struct {
 	logger *slog.Logger
 	// The kernel's lock is bound to this open file: closing it is what unlocks the directory. nil until claim has
 	// taken it.
-	lock *DirLock
+	lock   *DirLock
+	memory *snapshot.Memory // that the stores share; nil: there is one
 	// doubtful says that the last commit of a shard's log may not be the cluster's; see [Shard.sureLSN].
 	doubtful bool
 
@@ -43,6 +46,7 @@ func OpenDirectory(o Options) (*Directory, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	d.openMemory(o)
 	id := d.held.get()
 	d.doubtful = o.clustered() && !o.anyIdentity && !id.IsOwn() && id.State != StateFounder
 	return d, nil
@@ -123,6 +127,7 @@ func (d *Directory) Dir() string { return d.dir }
 // Close unlocks the directory. The caller closes its shards before, so that no other process can open a directory that
 // is still being written. It works after a failed open, too.
 func (d *Directory) Close() error {
+	d.closeMemory()
 	if d.lock == nil {
 		return nil
 	}

@@ -3,8 +3,6 @@ package datadir
 import (
 	"log/slog"
 	"time"
-
-	"github.com/carillon-io/carillon/snapshot"
 )
 
 // Options say whose data directory is opened. The caller has checked the names.
@@ -31,9 +29,8 @@ type ShardOptions struct {
 	SegmentBytes int           // size of a segment of the log; 0: the default of package wal
 	MarkEvery    time.Duration // how often the log marks what is durable; 0: the default
 
-	// The memory that the stores of a process share; nil: each store has its own.
-	Memory        *snapshot.Memory
-	MemTableBytes int64 // see [snapshot.Options]; 0: its default
+	// How many shards the process has; they share the memory for rows that are not in files yet. 0 means one.
+	Shards int
 
 	// The store calls it at most once, on a goroutine of its own; the process must end then.
 	OnFatal   func(error)            // called when the store can no longer be written; nil: no call

@@ -125,7 +125,7 @@ func (s *Shard) openParts() error {
 		p.shown = filepath.Join(s.directory.dir, shown)
 	}
 	so := snapshot.Options{
-		Dir: filepath.Join(s.dir, StoreName), Logger: s.logger, OnFatal: s.opts.OnFatal, Memory: s.opts.Memory, MemTableBytes: s.opts.MemTableBytes,
+		Dir: filepath.Join(s.dir, StoreName), Logger: s.logger, OnFatal: s.opts.OnFatal, Memory: s.directory.memory, MemTableBytes: memTableBytes(s.opts.Shards),
 	}
 	err := p.open(s.logOptions(), so)
 	if err == nil {

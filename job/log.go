@@ -12,6 +12,7 @@ const (
 	LogAttempt = "attempt"
 	LogFence   = "fence"
 	LogEpoch   = "epoch"
+	LogShard   = "shard" // its number; only where there are several
 )
 
 // LogAttrs returns the attributes of a log line about an attempt: job, run and attempt. It allocates, so callers

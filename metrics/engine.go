@@ -90,10 +90,10 @@ var (
 	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
 )
 
-// engineCollector shows the status of an engine, read once for each scrape. The status does not wait for a step, so
-// a scrape answers while the engine is stuck, which is when it is needed most.
+// engineCollector shows the status of each engine, read once for each scrape. The status does not wait for a step, so
+// a scrape answers while an engine is stuck, which is when it is needed most.
 type engineCollector struct {
-	engine  Engine
+	shards  []Shard
 	version string
 }
 
@@ -117,10 +117,17 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- commitDesc
 }
 
-// Collect implements [prometheus.Collector]. Reasons and states are shown with 0 too: a series that appears only with
-// the first skip has no increase that an alert could see.
+// Collect implements [prometheus.Collector].
 func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
-	st := c.engine.Status()
+	for _, s := range c.shards {
+		c.collect(ch, s.Engine)
+	}
+}
+
+// collect shows one engine. Reasons and states are shown with 0 too: a series that appears only with the first skip has no
+// increase that an alert could see.
+func (c *engineCollector) collect(ch chan<- prometheus.Metric, engine Engine) {
+	st := engine.Status()
 	shard := strconv.FormatUint(uint64(st.Shard), 10)
 	for _, m := range engineMetrics {
 		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&st), shard)
@@ -133,7 +140,7 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		n := float64(st.SkippedBy[reason])
 		ch <- prometheus.MustNewConstMetric(skippedDesc, prometheus.CounterValue, n, shard, job.Reason(reason).String())
 	}
-	collectQuotas(ch, c.engine.TenantQuotas(), &st, shard)
+	collectQuotas(ch, engine.TenantQuotas(), &st, shard)
 	for state, n := range st.JobsBy {
 		ch <- prometheus.MustNewConstMetric(statesDesc, prometheus.GaugeValue, float64(n), shard, scheduler.JobState(state).String())
 	}

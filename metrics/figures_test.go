@@ -32,14 +32,14 @@ func figures(engine Engine) Options {
 		times.Record(time.Duration(i*i) * time.Microsecond)
 		sizes.Record(i * i)
 	}
+	storage := func() *Storage {
+		return &Storage{
+			Syncs: times.Read(), Appends: sizes.Read(), Segments: 3, LogBytes: 4096, Checkpoints: times.Read(),
+			CheckpointAt: time.Unix(1_700_000_000, 0), Store: Store{Bytes: 5, Stalls: 6, StallTime: 1500 * time.Millisecond}, FreeBytes: 7e9, SizeBytes: 9e9,
+		}
+	}
 	return Options{
-		Node: api.Node{Version: "v1.2.3"}, Logger: quiet, Engine: engine,
-		Storage: func() *Storage {
-			return &Storage{
-				Syncs: times.Read(), Appends: sizes.Read(), Segments: 3, LogBytes: 4096, Checkpoints: times.Read(),
-				CheckpointAt: time.Unix(1_700_000_000, 0), Store: Store{Bytes: 5, Stalls: 6, StallTime: 1500 * time.Millisecond}, FreeBytes: 7e9, SizeBytes: 9e9,
-			}
-		},
+		Node: api.Node{Version: "v1.2.3"}, Logger: quiet, Shards: []Shard{{Engine: engine, Storage: storage}},
 		Deliveries: func() *Deliveries {
 			d := &Deliveries{Connected: true, Reconnects: 2}
 			for _, kind := range []string{"nats", "request", "jetstream", "http"} {
@@ -79,7 +79,7 @@ func TestFigures(t *testing.T) {
 // process alone.
 func TestFiguresMissing(t *testing.T) {
 	opts := figures(reading{})
-	opts.Storage = func() *Storage { return nil }
+	opts.Shards[0].Storage = func() *Storage { return nil }
 	if text := scrapeText(New(opts)); strings.Contains(text, "carillon_wal_") || !strings.Contains(text, "carillon_jobs{") {
 		t.Errorf("without a directory: %s", text)
 	}
@@ -97,7 +97,7 @@ func TestCounts(t *testing.T) {
 		Lateness: scheduler.Lateness{Count: 10, P99: 1500 * time.Microsecond},
 	}
 	st.SkippedBy[job.ReasonOverlap], st.SkippedBy[job.ReasonWindow] = 8, 9
-	text := scrapeText(New(Options{Logger: quiet, Engine: reading{st}}))
+	text := scrapeText(New(Options{Logger: quiet, Shards: []Shard{{Engine: reading{st}}}}))
 	for _, line := range []string{
 		`carillon_skipped_total{reason="overlap",shard="3"} 8`, `carillon_skipped_total{reason="missed",shard="3"} 0`,
 		`carillon_runs_cancelled_total{shard="3"} 1`, `carillon_attempts_retried_total{shard="3"} 2`, `carillon_reports_stale_total{shard="3"} 3`,

@@ -16,11 +16,13 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -33,13 +35,12 @@ type Options struct {
 
 	Insecure bool // the operator accepts listeners that are open to other machines
 
-	// Engine is nil for a witness.
-	Engine Engine
+	// Shards are the engines of the process with what each has of its own, in the order of their numbers; none for a
+	// witness.
+	Shards []Shard
 	// Executor returns what carries out requests at the moment; nil: nothing just now.
 	Executor func() *api.Executor
-	// Storage returns the readings of the data directory; nil: there is none just now.
-	Storage func() *Storage
-	// Deliveries must return a value; Storage may return nil while a node joins.
+	// Deliveries must return a value.
 	Deliveries func() *Deliveries
 	// NATS returns the readings of the NATS server in this process.
 	NATS func() EmbeddedNATS
@@ -51,6 +52,16 @@ type Options struct {
 	Rights Rights
 	// Guarded returns what became of the requests of tenants to JetStream; nil without accounts of tenants.
 	Guarded func() GuardedRequests
+}
+
+// Shard is an engine with what it has of its own. Each nil value shows nothing.
+type Shard struct {
+	Number uint32
+	Engine Engine
+	// Storage returns the readings of its log and its store; nil while it receives others.
+	Storage func() *Storage
+	// Cluster returns the state of its node and of the other nodes.
+	Cluster func() *client.Cluster
 }
 
 // Engine is the part of an engine that is shown. Its methods are called once for each scrape, from any goroutine, and
@@ -88,12 +99,7 @@ func newRegistry(opts Options) *prometheus.Registry {
 	if opts.Quotas != nil {
 		r.MustRegister(&quotaCollector{opts.Quotas})
 	}
-	if opts.Engine != nil {
-		r.MustRegister(&engineCollector{engine: opts.Engine, version: opts.Version})
-	}
-	if opts.Storage != nil {
-		r.MustRegister(&storageCollector{opts.Storage})
-	}
+	registerShards(r, opts)
 	if opts.Deliveries != nil {
 		r.MustRegister(&deliveryCollector{opts.Deliveries})
 	}
@@ -103,8 +109,26 @@ func newRegistry(opts Options) *prometheus.Registry {
 	if opts.Certificates != nil {
 		r.MustRegister(&certificateCollector{opts.Certificates})
 	}
-	if opts.Cluster != nil {
-		r.MustRegister(&clusterCollector{opts.Cluster})
-	}
 	return r
+}
+
+// registerShards adds the metrics of the shards. Those of an engine always have the label shard. Those of its log, its store
+// and its node have it if there are several shards; with one they stay as they were before there were shards.
+func registerShards(r *prometheus.Registry, opts Options) {
+	if len(opts.Shards) == 0 {
+		return
+	}
+	r.MustRegister(&engineCollector{opts.Shards, opts.Version})
+	for _, s := range opts.Shards {
+		labelled := prometheus.Registerer(r)
+		if len(opts.Shards) > 1 {
+			labelled = prometheus.WrapRegistererWith(prometheus.Labels{"shard": strconv.FormatUint(uint64(s.Number), 10)}, r)
+		}
+		if s.Storage != nil {
+			labelled.MustRegister(&storageCollector{s.Storage})
+		}
+		if s.Cluster != nil {
+			labelled.MustRegister(&clusterCollector{s.Cluster})
+		}
+	}
 }

@@ -110,7 +110,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n.challenger = challenger{
 		node: opts.Node, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: !opts.Local, promises: newPromises(opts),
-		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found, seen: opts.Boot(),
+		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found && !opts.isNewShard(), seen: opts.Boot(),
 	}
 	n.stream.first = &n.first
 	n.notLevel()

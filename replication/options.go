@@ -117,6 +117,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// isNewShard reports whether this is a shard without a commit, of several. Its process knows the cluster by another shard;
+// the shard itself is as new as a node that has never met one.
+func (o Options) isNewShard() bool { return o.Shards > 1 && o.History.Last() == job.Position{} }
+
 func setDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {

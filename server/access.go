@@ -115,9 +115,7 @@ func (s *Server) reviewClients() {
 	if d := s.sending.Load(); d != nil {
 		d.ReviewTenants()
 	}
-	if shard := s.serving.Load(); shard != nil {
-		shard.ReviewAccounts()
-	}
+	s.reviewAccounts()
 	select {
 	case s.reread <- struct{}{}:
 	default: // the last one was not seen yet

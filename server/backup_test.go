@@ -66,7 +66,7 @@ func TestBackupWhileServing(t *testing.T) {
 	for i := range 300 {
 		mustPut(t, c, natsJob(fmt.Sprintf("before-%d", i), "@daily"))
 	}
-	before := s.data.Applied()
+	before := s.first().data.Applied()
 	stop, stopped := make(chan struct{}), sync.WaitGroup{}
 	stopped.Go(func() {
 		for i := 0; ; i++ {
@@ -100,7 +100,7 @@ func TestBackupWhileServing(t *testing.T) {
 		t.Error(err)
 	}
 	mustPut(t, c, natsJob("after", "@daily"))
-	if left, err := os.ReadDir(filepath.Join(s.data.Dir(), "outgoing")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(s.first().data.Dir(), "outgoing")); err != nil || len(left) > 0 {
 		t.Errorf("%d copies are left, %v", len(left), err)
 	}
 }
@@ -135,7 +135,7 @@ func TestBackupsAreBounded(t *testing.T) {
 			t.Errorf("the piece %+v: %v", p, err)
 		}
 	}
-	s.backups.sessions.Drop(two.Session) // as after a minute without a request
+	s.first().backups.sessions.Drop(two.Session) // as after a minute without a request
 	if _, err := two.Piece(t.Context(), 0, 0); !client.IsUnavailable(err) {
 		t.Errorf("a piece of a copy that is gone: %v", err)
 	}
@@ -156,7 +156,7 @@ func TestBackupOfCluster(t *testing.T) {
 	for _, leader := range []*Server{a, b} {
 		testkit.Until(p.t, leader.opts.Node+" leads", p.leads(leader))
 		from, err := c.OpenBackup(t.Context(), 0)
-		if err != nil || from.Node != leader.opts.Node || from.ClusterID != leader.shard.Node().ID().String() {
+		if err != nil || from.Node != leader.opts.Node || from.ClusterID != leader.first().shard.Node().ID().String() {
 			t.Fatalf("%+v, %v", from, err)
 		}
 		var out bytes.Buffer
@@ -168,7 +168,7 @@ func TestBackupOfCluster(t *testing.T) {
 			testkit.Until(p.t, "b leads", p.leads(b))
 		}
 		h, err := WriteBackup(t.Context(), from, &out, nil)
-		if err != nil || h.ClusterID != [16]byte(leader.shard.Node().ID()) {
+		if err != nil || h.ClusterID != [16]byte(leader.first().shard.Node().ID()) {
 			t.Fatalf("%+v, %v", h, err)
 		}
 		from.Close()

@@ -55,16 +55,18 @@ type backupOptions struct {
 	identity func() datadir.Identity
 }
 
-// openBackups connects to NATS. Requests are accepted while the shard leads.
+// openBackups connects to NATS, once for the backups of all shards. Requests for one are accepted while it leads.
 func (s *Server) openBackups(context.Context) error {
 	conn, err := s.bus.Connect("carillon backups")
 	if err != nil {
 		return err
 	}
-	s.backups = newBackups(conn, s.inboxes, backupOptions{
-		prefix: s.opts.Prefix, shard: shardNumber, product: s.opts.Version, logger: s.opts.Logger, identity: s.dir.Identity,
-		export: func(ctx context.Context, name string) (string, job.Position, error) { return s.shard.Export(ctx, name) },
-	})
+	for _, m := range s.members {
+		m.backups = newBackups(conn, s.inboxes, backupOptions{
+			prefix: s.opts.Prefix, shard: m.number, product: s.opts.Version, logger: s.loggerOf(m), identity: s.dir.Identity,
+			export: func(ctx context.Context, name string) (string, job.Position, error) { return m.shard.Export(ctx, name) },
+		})
+	}
 	return nil
 }
 

@@ -14,19 +14,36 @@ import (
 
 // aboutCluster returns the function that describes the cluster; nil if there is none.
 func (s *Server) aboutCluster() func() *client.Cluster {
+	switch {
+	case !s.opts.clustered():
+		return nil
+	case !s.divided():
+		return s.aboutShard(s.first())
+	}
+	return func() *client.Cluster {
+		var all []*client.Cluster
+		for _, m := range s.members {
+			all = append(all, s.clusterInfo(m))
+		}
+		return sumClusters(all)
+	}
+}
+
+// aboutShard returns the function that describes the cluster as the node of one shard sees it; nil if there is none.
+func (s *Server) aboutShard(m *member) func() *client.Cluster {
 	if !s.opts.clustered() {
 		return nil
 	}
-	return s.clusterInfo
+	return func() *client.Cluster { return s.clusterInfo(m) }
 }
 
-// clusterInfo returns what a node reports about itself and the others.
-func (s *Server) clusterInfo() *client.Cluster {
-	st := s.shard.Node().Status()
+// clusterInfo returns what the node of a shard reports about itself and the others.
+func (s *Server) clusterInfo(m *member) *client.Cluster {
+	st := m.shard.Node().Status()
 	info := &client.Cluster{
 		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
 		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag), Waits: waitsFor(st),
-		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), s.zoneWarnings(), s.versionWarnings(), waitWarnings(st)),
+		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), m.zoneWarnings(), m.versionWarnings(), waitWarnings(st)),
 		Void: map[string]uint64{
 			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
 			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,
@@ -72,12 +89,12 @@ func commitWarnings(st replication.Status) []string {
 
 // versionWarnings warns of nodes that can read older rows only: changes that need newer rows are refused meanwhile.
 // Once there are newer rows, such a node cannot follow.
-func (s *Server) versionWarnings() (warnings []string) {
-	if s.shard.Engine() == nil {
+func (m *member) versionWarnings() (warnings []string) {
+	if m.shard.Engine() == nil {
 		return nil
 	}
-	st := s.shard.Status()
-	for _, r := range s.shard.Node().Older(st.Readers) {
+	st := m.shard.Status()
+	for _, r := range m.shard.Node().Older(st.Readers) {
 		effect := fmt.Sprintf("and this one up to %d: jobs that need newer rows are refused until it is upgraded", job.RowsVersion)
 		if r.Rows < st.RowsVersion {
 			effect = fmt.Sprintf("and there are rows of version %d already: upgrade it, or it ends when it meets them", st.RowsVersion)
@@ -89,11 +106,11 @@ func (s *Server) versionWarnings() (warnings []string) {
 }
 
 // zoneWarnings warns that this node, if it led, would use other timezone rules than the leader.
-func (s *Server) zoneWarnings() []string {
-	if s.shard.Engine() == nil {
+func (m *member) zoneWarnings() []string {
+	if m.shard.Engine() == nil {
 		return nil // it is not open yet
 	}
-	z := s.shard.Status().Zones
+	z := m.shard.Status().Zones
 	if z.Differs == 0 {
 		return nil
 	}

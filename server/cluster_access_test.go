@@ -102,7 +102,7 @@ func TestTenantsOfACluster(t *testing.T) {
 		return err == nil
 	})
 	testkit.Until(t, "both nodes have the job", func() bool {
-		return servers[0].shard.Status().Jobs == 1 && servers[1].shard.Status().Jobs == 1
+		return servers[0].first().shard.Status().Jobs == 1 && servers[1].first().shard.Status().Jobs == 1
 	})
 	write("tenants: {alpha: }\n")
 	for i, s := range servers {

@@ -298,7 +298,7 @@ func TestClusterAddsTenant(t *testing.T) {
 	servers := startAll(t.Context(), t, nodes...)
 	leader := 0
 	testkit.Until(t, "a node leads", func() bool {
-		leader = slices.IndexFunc(servers, func(s *Server) bool { return s.shard.Node().Status().Role == replication.RoleLeader })
+		leader = slices.IndexFunc(servers, func(s *Server) bool { return s.first().shard.Node().Status().Role == replication.RoleLeader })
 		return leader >= 0
 	})
 	text, err := os.ReadFile(path)

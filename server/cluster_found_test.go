@@ -83,7 +83,7 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 	}
 	defer b.Close(context.Background())
 	p.level(a, b)
-	if id := a.shard.Node().ID().String(); id != done.ClusterID || b.shard.Node().ID().String() != id {
+	if id := a.first().shard.Node().ID().String(); id != done.ClusterID || b.first().shard.Node().ID().String() != id {
 		t.Errorf("the cluster is %s, and %s was drawn", id, done.ClusterID)
 	}
 	p.close(a)
@@ -175,7 +175,7 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.put("later")
-	id := c.shard.Node().ID().String()
+	id := c.first().shard.Node().ID().String()
 	o := p.options("d", second)
 	p.startFails(o, replication.ErrOwnData, "--give-up "+id, "commits ")
 	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", Logger: discard}); err != nil {
@@ -193,8 +193,8 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 	}
 	defer d.Close(context.Background())
 	testkit.Until(p.t, "d leads", p.leads(d))
-	if n := p.jobs(); n != 1 || d.shard.Node().ID().String() == id {
-		t.Errorf("%d jobs in the cluster %s", n, d.shard.Node().ID())
+	if n := p.jobs(); n != 1 || d.first().shard.Node().ID().String() == id {
+		t.Errorf("%d jobs in the cluster %s", n, d.first().shard.Node().ID())
 	}
 	p.startFails(p.options("c", backup), replication.ErrOtherCluster, "--discard-data")
 	o = p.options("c", backup)
@@ -231,7 +231,7 @@ func TestFounderOfAnEmbeddedCluster(t *testing.T) {
 	p := &troupe{t: t}
 	p.level(servers[0], servers[1])
 	for i, s := range servers[:2] {
-		if n := s.shard.Status().Jobs; n != 20 {
+		if n := s.first().shard.Status().Jobs; n != 20 {
 			t.Errorf("node %d has %d jobs", i, n)
 		}
 	}

@@ -55,7 +55,7 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 	p.kill(a)
 	testkit.Until(p.t, "b leads", p.leads(b))
 	// A commit of a leader that died after its own disk had it, and before the stream had it.
-	log := a.data.Log()
+	log := a.first().data.Log()
 	if _, err := log.Append(log.Last().Epoch, []byte{1}); err != nil {
 		t.Fatal(err)
 	}

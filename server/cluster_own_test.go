@@ -91,7 +91,7 @@ func TestOwnDataIsNotJoinedAway(t *testing.T) {
 	p.put("cluster")
 	dir := lone(t, 30)
 	o := p.options("a", dir)
-	p.startFails(o, replication.ErrOwnData, "--discard-data", "carillon cluster found", "--give-up "+b.shard.Node().ID().String())
+	p.startFails(o, replication.ErrOwnData, "--discard-data", "carillon cluster found", "--give-up "+b.first().shard.Node().ID().String())
 	again, err := Start(t.Context(), aloneOptions(dir))
 	if err != nil {
 		t.Fatalf("alone after the refusal: %v", err)
@@ -170,7 +170,7 @@ func TestLaggingStandbyKeepsNoCopy(t *testing.T) {
 	p.put("z")
 	b = p.start("b", dir)
 	p.level(a, b)
-	if base := b.data.Log().Base(); base.LSN <= before.LSN {
+	if base := b.first().data.Log().Base(); base.LSN <= before.LSN {
 		t.Errorf("the log begins at %v: no checkpoint was sent", base)
 	}
 	if names := kept(t, dir); len(names) != 0 {

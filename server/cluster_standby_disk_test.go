@@ -21,7 +21,7 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 			a, b := start("a"), start("b")
 			o.register("x", 5)
 			o.level(a, b)
-			release := b.shard.Stall() // the standby answers, but cannot write to its log
+			release := b.first().shard.Stall() // the standby answers, but cannot write to its log
 			acknowledged := make(chan struct{})
 			go func() { o.register("y", 1); close(acknowledged) }()
 			select {
@@ -37,7 +37,7 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 			release()
 			<-acknowledged
 			o.level(a, b)
-			release = b.shard.Stall()
+			release = b.first().shard.Stall()
 			begun := time.Now()
 			o.register("z", 1)
 			held := time.Since(begun)

@@ -81,7 +81,7 @@ func (p *troupe) startWith(o Options) *Server {
 
 // kill ends a node as a signal does that cannot be caught: the node releases nothing and reports nothing.
 func (p *troupe) kill(s *Server) {
-	s.shard.Kill()
+	_ = s.each(func(m *member) error { m.shard.Kill(); return nil })
 }
 
 func (p *troupe) client(standby bool) *client.Client {
@@ -130,7 +130,7 @@ func (p *troupe) level(leader, standby *Server) {
 
 // applied returns the position of a node's store.
 func applied(s *Server) (at job.Position) {
-	s.shard.WithData(func(d *datadir.Shard) { at = d.Applied() })
+	s.first().shard.WithData(func(d *datadir.Shard) { at = d.Applied() })
 	return at
 }
 

@@ -18,7 +18,7 @@ var ErrInUse = datadir.ErrInUse
 const keepBehind = 10_000
 
 // openData opens the data directory, of which a witness has only the lock and the name, and the log and the store of
-// the shard. The directory says which node this is.
+// the first shard. The directory says which node this is. The shards of a cluster are not known yet.
 func (s *Server) openData(context.Context) (err error) {
 	if s.opts.Witness {
 		if s.dir, err = datadir.OpenWitness(s.dirOptions()); err == nil {
@@ -29,20 +29,25 @@ func (s *Server) openData(context.Context) (err error) {
 	if s.dir, err = datadir.OpenDirectory(s.dirOptions()); err != nil {
 		return err
 	}
-	if err = s.dir.CheckShards(shardNumber); err != nil {
+	shards := 1
+	if s.opts.clustered() {
+		shards = max(s.opts.Shards, len(s.dir.Shards()))
+	} else if err = s.dir.CheckShards(0); err != nil {
 		return err
 	}
-	if s.data, err = s.dir.OpenShard(shardNumber, s.shardOptions()); err == nil {
+	first := &member{}
+	if first.data, err = s.dir.OpenShard(0, s.shardOptions(shards)); err == nil {
 		id := s.dir.Identity()
 		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()
+		s.members = []*member{first}
 	}
 	return err
 }
 
-// openDaybook opens the file with how late launches were. It never fails: nothing depends on the file, so a server whose
+// openDaybook opens the file with how late the launches of all shards were. It never fails: nothing depends on the file, so a server whose
 // file cannot be used runs without it.
 func (s *Server) openDaybook(context.Context) error {
-	book, err := daybook.Open(filepath.Join(s.data.Dir(), datadir.DaybookName))
+	book, err := daybook.Open(filepath.Join(s.first().data.Dir(), datadir.DaybookName))
 	if err != nil {
 		s.opts.Logger.Warn("the lateness of the last 24 hours is not kept", slog.Any("error", err))
 		return nil
@@ -68,10 +73,10 @@ func (s *Server) dirOptions() datadir.Options {
 	return datadir.Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData, Logger: o.Logger}
 }
 
-// shardOptions returns the options of the log and the store.
-func (s *Server) shardOptions() datadir.ShardOptions {
+// shardOptions returns the options of the log and the store of a shard, of so many.
+func (s *Server) shardOptions(shards int) datadir.ShardOptions {
 	o := &s.opts
-	d := datadir.ShardOptions{SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, OnFatal: s.fail, Replaying: o.replaying()}
+	d := datadir.ShardOptions{SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, OnFatal: s.fail, Replaying: o.replaying(), Shards: shards}
 	if o.clustered() {
 		d.KeepBehind = keepBehind
 	}

@@ -39,7 +39,7 @@ func TestDaybookSurvivesARestart(t *testing.T) {
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(datadir.ShardDir(dir, shardNumber), datadir.DaybookName)
+	path := filepath.Join(datadir.ShardDir(dir, 0), datadir.DaybookName)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

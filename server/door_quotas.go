@@ -27,7 +27,7 @@ func (s *Server) useOf(tenant, quota string) float64 {
 	if quota == "in_flight" {
 		return float64(s.dispatcher.InFlight(tenant))
 	}
-	n, err := s.shard.Engine().CountCalendars(tenant)
+	n, err := s.first().shard.Engine().CountCalendars(tenant) // each shard has a copy of all
 	if err != nil {
 		s.opts.Logger.Warn("the calendars of a tenant were not counted", slog.String(job.LogTenant, tenant), slog.Any("error", err))
 	}

@@ -94,8 +94,8 @@ func TestInsecureServer(t *testing.T) {
 	if page := testkit.Get(t, base+"/metrics"); !strings.Contains(page.Body, "\ncarillon_insecure 1\n") {
 		t.Errorf("metrics: %d", page.Status)
 	}
-	node := s.aboutNode()
-	if warnings := node.Status(s.shard.Status(), access.Who{}).Warnings; !slices.Contains(warnings, s.opts.insecurity()) {
+	node := s.aboutNode(s.aboutCluster())
+	if warnings := node.Status(s.first().shard.Status(), access.Who{}).Warnings; !slices.Contains(warnings, s.opts.insecurity()) {
 		t.Errorf("the status warns %q", warnings)
 	}
 	for _, path := range []string{"/", "/jobs", "/runs", "/audit", "/playground", "/new", "/job?name=unknown", "/nowhere"} {
@@ -144,7 +144,7 @@ func TestProtectedServers(t *testing.T) {
 		o.Auth = writeAdminRights(t)
 		change(&o)
 		s := startOptions(t, o)
-		node := s.aboutNode()
+		node := s.aboutNode(s.aboutCluster())
 		if got := node.Warnings(); len(got) > 0 {
 			t.Errorf("%s: it warns %q", name, got)
 		}

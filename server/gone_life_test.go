@@ -43,7 +43,7 @@ func liveALife(t *testing.T) life {
 		t.Cleanup(func() { _ = s.Close(context.Background()) })
 		for range 3 {
 			l.putJobs(t, s, 40)
-			if err := s.data.Checkpoint(t.Context()); err != nil {
+			if err := s.first().data.Checkpoint(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			l.putJobs(t, s, 20)
@@ -85,7 +85,7 @@ func copyMarked(t *testing.T, s *Server, to string) {
 		if err == nil {
 			var r wal.Report
 			r, err = wal.Verify(filepath.Join(to, logPath))
-			if err == nil && r.Watermark == r.Last && r.Last == s.data.Log().Last() {
+			if err == nil && r.Watermark == r.Last && r.Last == s.first().data.Log().Last() {
 				return
 			}
 		}
@@ -101,7 +101,7 @@ func (l *life) copyUnmarked(t *testing.T, s *Server) {
 	t.Helper()
 	list, err := os.ReadFile(filepath.Join(l.older[len(l.older)-1], logPath, "SEGMENTS"))
 	if err == nil {
-		_, err = s.data.Store().Checkpoint(t.Context())
+		_, err = s.first().data.Store().Checkpoint(t.Context())
 	}
 	if err == nil {
 		copyMarked(t, s, l.unmarked)

@@ -170,7 +170,7 @@ func TestDuplicatesAreShown(t *testing.T) {
 	}
 	event := job.Announcement{Notice: job.Notice{ID: job.NoticeID{LSN: 1 << 40}, Event: true, Status: job.StatusRunning, Tenant: "t", Name: "n"}}
 	for range 2 {
-		if n, err := s.announcer.Announce(t.Context(), []job.Announcement{event}); n != 1 || err != nil {
+		if n, err := s.first().announcer.Announce(t.Context(), []job.Announcement{event}); n != 1 || err != nil {
 			t.Fatalf("%d, %v", n, err)
 		}
 	}

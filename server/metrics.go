@@ -11,9 +11,17 @@ import (
 
 // The metrics of the parts of a server other than its engine, which each part is asked for here.
 
-// storage describes the data directory; nil while the node has none, because it is receiving another one.
-func (s *Server) storage() (found *metrics.Storage) {
-	s.shard.WithData(func(d *datadir.Shard) { found = storageOf(d) })
+// shardMetrics returns what each shard has of its own.
+func (s *Server) shardMetrics() (all []metrics.Shard) {
+	for _, m := range s.members {
+		all = append(all, metrics.Shard{Number: m.number, Engine: m.shard, Storage: m.storage, Cluster: s.aboutShard(m)})
+	}
+	return all
+}
+
+// storage describes the log and the store of a shard; nil while it has none, because it is receiving others.
+func (m *member) storage() (found *metrics.Storage) {
+	m.shard.WithData(func(d *datadir.Shard) { found = storageOf(d) })
 	return found
 }
 
@@ -52,8 +60,10 @@ func space(dir string) (free, size uint64) {
 func (s *Server) deliveries() *metrics.Deliveries {
 	st := s.dispatcher.Stats()
 	d := &metrics.Deliveries{Connected: st.NATS.Connected, TenantConnections: st.NATS.Tenants, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
-	if s.announcer != nil {
-		d.EventDuplicates = s.announcer.Duplicates()
+	for _, m := range s.members {
+		if m.announcer != nil {
+			d.EventDuplicates += m.announcer.Duplicates()
+		}
 	}
 	if s.tracer != nil {
 		d.SpansLost = s.tracer.Lost()

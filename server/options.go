@@ -86,6 +86,10 @@ type Options struct {
 	// other nodes, and never changes: the data directory keeps it. Default: the host's name and six hex digits,
 	// drawn once.
 	Node string
+	// Shards is how many shards the cluster gets when this node founds it: 1, 2, 4 up to 256, for ever. Each has a leader of
+	// its own, so that more nodes carry more jobs. 0 takes what the cluster has, and one shard if there is none yet. A node
+	// that wants another number than the cluster has is refused.
+	Shards int
 	// Witness runs only the embedded NATS server, as a member of the cluster: the third vote in a cluster of
 	// two nodes.
 	Witness bool
@@ -102,7 +106,7 @@ type Options struct {
 	// fewer than three servers.
 	Replicas int
 	// StreamBytesMax bounds the cluster's log on each of these servers, in bytes; default 1 GiB, at least 64
-	// MiB. A standby that was away for longer than the log reaches back receives a checkpoint.
+	// MiB. Of several shards, each has an equal part, and at least 64 MiB. A standby that was away for longer than the log reaches back receives a checkpoint.
 	StreamBytesMax int64
 	// RecreateStream lets a node whose cluster has lost its log in NATS make the log anew from its own data.
 	// Use it once, with the node that has the newest data.

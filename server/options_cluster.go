@@ -64,6 +64,8 @@ func (o Options) validateCluster() error {
 		return fmt.Errorf("options: the durability %q is unknown; want %s or %s", o.Durability, DurabilityReplicated, DurabilityLocal)
 	case o.Replicas < 0 || o.Replicas > replicasMax || (o.Replicas != 0 && o.Replicas%2 == 0):
 		return fmt.Errorf("options: %d replicas; want 1, 3 or 5, or 0 to choose by the number of servers: an even number survives no more than the odd one below it", o.Replicas)
+	case o.Shards != 0 && job.ValidateShards(o.Shards) != nil:
+		return fmt.Errorf("options: %w, or 0 to take what the cluster has", job.ValidateShards(o.Shards))
 	case o.StreamBytesMax < streamBytesMaxMin:
 		return fmt.Errorf("options: a log of the cluster of %d bytes is too small; want at least %d", o.StreamBytesMax, streamBytesMaxMin)
 	case o.Witness && o.DiscardData:
@@ -89,6 +91,7 @@ func (o Options) validateAlone() error {
 		{o.ClusterPassword != "", "a password of the cluster"},
 		{o.Durability != "", "a durability"},
 		{o.Replicas != 0, "a number of replicas"},
+		{o.Shards != 0, "a number of shards"},
 		{o.StreamBytesMax != 0, "a size of the cluster's log"},
 		{o.DiscardData, "giving data up for a cluster's"},
 		{o.LeadAlone, "leading without the other members"},

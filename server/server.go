@@ -34,9 +34,12 @@ type Ready struct {
 	HTTP string
 	// Listen has the addresses on which the process listens, as it has opened them.
 	Listen Listening
-	Role   string
-	Epoch  uint64
-	Jobs   int
+	Role   string // leader if the process leads a shard
+	Epoch  uint64 // of several shards the largest
+	Jobs   int    // in all shards
+	// Shards is the number of shards of the cluster, and Leads has those that the process leads; none if there is one shard.
+	Shards int
+	Leads  []uint32
 }
 
 // Listening are the addresses of the listeners, as host:port with the port that was picked; "" where there is none.
@@ -50,12 +53,10 @@ type Listening struct {
 type Server struct {
 	opts       Options
 	dir        *datadir.Directory
-	data       *datadir.Shard // nil in a witness
+	members    []*member      // the shards, by number; none in a witness
+	cluster    *shard.Cluster // nil: the node is alone, or does not know the cluster yet
 	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
-	announcer  *dispatch.Announcer // nil until the shard is open
-	shard      *shard.Shard
-	backups    *backups
 	around     *bus.Surroundings
 	web        *web.Front
 	dashboard  *dashboard.Dashboard // nil until the web is open
@@ -71,7 +72,8 @@ type Server struct {
 	access     *access.Keeper                      // nil: every caller may do everything
 	reread     chan struct{}                       // has an element if the file of rights was read since the last look for unlisted tenants
 	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
-	serving    atomic.Pointer[shard.Shard]         // the shard, for the same goroutines
+	serving    atomic.Pointer[[]*member]           // the members, for the same goroutines, once each has its shard
+	router     atomic.Pointer[front]               // of several shards; one answers by itself
 	sessionKey sessionKey                          // of the pages
 	ready      Ready
 

@@ -8,44 +8,44 @@ import (
 	"log/slog"
 
 	"github.com/carillon-io/carillon/api"
-	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
-	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/shard"
 )
 
-// openShard opens the engine with its data. A node of a cluster finds the cluster, or founds it, and begins to follow.
-func (s *Server) openShard(ctx context.Context) error {
-	o := &s.opts
-	options := shard.Options{
-		Number: shardNumber, Data: s.data, CheckpointEvery: o.CheckpointEvery,
-		Engine: s.engineOptions(), OpenAnnouncer: s.openAnnouncer,
-		Conn: s.bus.API(), API: s.apiOptions(),
-		OnLead: s.backups.lead, OnFatal: s.fail, Logger: o.Logger,
+// openShards opens the engines with their data. A node of a cluster finds the cluster, or founds it, with its first shard,
+// and begins to follow; then with the others.
+func (s *Server) openShards(ctx context.Context) error {
+	for _, m := range s.members {
+		m.shard = shard.New(s.optionsOf(m))
 	}
-	if o.clustered() {
-		var err error
-		if options.Cluster, err = s.clusterOptions(ctx); err != nil {
-			return err
-		}
+	s.serving.Store(&s.members)
+	open := func(ctx context.Context, m *member) error { return m.shard.Open(ctx) }
+	if err := s.atOnce(ctx, s.members[:1], open); err != nil {
+		return err
 	}
-	s.shard = shard.New(options)
-	s.serving.Store(s.shard)
-	return s.shard.Open(ctx)
+	return s.atOnce(ctx, s.members[1:], open)
 }
 
-// shardNumber is the number of the one shard of a server.
-const shardNumber = 0
+// optionsOf returns the options of a shard.
+func (s *Server) optionsOf(m *member) shard.Options {
+	o := &s.opts
+	return shard.Options{
+		Number: m.number, Data: m.data, CheckpointEvery: o.CheckpointEvery,
+		Engine: s.engineOptions(m), OpenAnnouncer: m.openAnnouncer(s),
+		Conn: s.bus.API(), API: s.apiOptions(m), Cluster: s.clusterOf(m),
+		OnLead: m.backups.lead, OnFatal: func(err error) { s.fail(s.inShard(m, err)) }, Logger: s.loggerOf(m),
+	}
+}
 
-// engineOptions returns the options of the engine.
-func (s *Server) engineOptions() scheduler.Options {
+// engineOptions returns the options of the engine of a shard.
+func (s *Server) engineOptions(m *member) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(), CalendarsMax: s.calendarsMax(),
+		Sender: s.dispatcher, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(), CalendarsMax: s.calendarsMax(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
-			CatchupRate: o.CatchupRate, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
+			CatchupRate: o.CatchupRate, Shards: len(s.members), Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
 		},
 	}
 }
@@ -59,11 +59,22 @@ func (s *Server) calendarsMax() func(tenant string) int {
 	return func(tenant string) int { return int(s.access.Tenant(tenant).Quota.Calendars) }
 }
 
-// apiOptions returns the options of the service that answers requests over NATS.
-func (s *Server) apiOptions() api.Options {
+// apiOptions returns the options of the service that answers requests over NATS about a shard. Of several shards, callers
+// ask the router, so the service has none of the accounts of tenants.
+func (s *Server) apiOptions(m *member) api.Options {
+	o := s.doorOptions()
+	o.Node, o.Logger, o.Shard, o.Shards = s.aboutNode(s.aboutShard(m)), s.loggerOf(m), m.number, uint32(len(s.members))
+	if s.divided() {
+		o.Accounts = nil
+	}
+	return o
+}
+
+// doorOptions returns the options of any service of this process, for all shards.
+func (s *Server) doorOptions() api.Options {
 	o := &s.opts
 	return api.Options{
-		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
+		Node: s.aboutNode(s.aboutCluster()), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
 		ForwardKey: o.forwardKey(), Unanswered: s.bus.NoteUnanswered,
 	}
 }
@@ -84,9 +95,21 @@ func (o *Options) forwardKey() []byte {
 	return key
 }
 
-// openAnnouncer opens the publisher of events and dead letters. The origin is the same on every node of a
-// cluster, so that what two leaders publish about one change has the same id.
-func (s *Server) openAnnouncer(ctx context.Context, origin string) (scheduler.Announcer, error) {
+// openAnnouncer returns the function that opens the publisher of events and dead letters of a shard. The origin is the same
+// on every node of a cluster, so that what two leaders publish about one change has the same id.
+func (m *member) openAnnouncer(s *Server) func(ctx context.Context, origin string) (scheduler.Announcer, error) {
+	return func(ctx context.Context, origin string) (scheduler.Announcer, error) {
+		announcer, err := s.newAnnouncer(ctx, origin)
+		if err != nil {
+			return nil, err
+		}
+		m.announcer = announcer
+		return announcer, nil
+	}
+}
+
+// newAnnouncer opens a publisher of events and dead letters.
+func (s *Server) newAnnouncer(ctx context.Context, origin string) (*dispatch.Announcer, error) {
 	o := &s.opts
 	announcer, err := dispatch.NewAnnouncer(s.bus.Notices(), dispatch.AnnouncerOptions{
 		Prefix: o.Prefix, Origin: origin,
@@ -100,66 +123,41 @@ func (s *Server) openAnnouncer(ctx context.Context, origin string) (scheduler.An
 			err = nil
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	s.announcer = announcer
-	return announcer, nil
+	return announcer, err
 }
 
-// clusterOptions returns what a shard in a cluster needs besides.
-func (s *Server) clusterOptions(ctx context.Context) (*shard.Cluster, error) {
-	o := &s.opts
-	facts, err := s.around.Facts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	replicas := facts.Replicas(o.Replicas)
-	if err := facts.Validate(); err != nil {
-		return nil, err
-	}
-	conn, err := s.bus.Connect("carillon log")
-	if err != nil {
-		return nil, err
-	}
-	r := replication.Options{
-		Conn: conn, Prefix: o.Prefix, Cluster: o.ClusterName, Node: o.Node, Process: s.process,
-		Local: o.Durability == DurabilityLocal, Replicas: replicas, StreamBytesMax: o.StreamBytesMax,
-		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Lease: o.lease, Discard: o.DiscardData,
-		Synced: s.around.Synced, Release: o.Version, Inboxes: s.inboxes, Logger: o.Logger,
-	}
-	r.Server, r.Seated = s.bus.Seats()
-	return &shard.Cluster{Replication: r, OnFound: s.onFound, OnJoin: s.onJoin}, nil
-}
-
-// onFound keeps what NATS had put aside, and ends the answers to empty nodes: the cluster is there.
-func (s *Server) onFound(context.Context) error {
-	if err := datadir.KeepNATSAside(s.opts.Dir, s.opts.Logger); err != nil {
-		return err
-	}
-	s.bus.Founded()
-	return nil
-}
-
-// onJoin checks NATS now that the log exists, and lets other servers learn which node this is.
-func (s *Server) onJoin(ctx context.Context, node *replication.Node) {
-	s.around.CheckNATS(ctx)
-	s.around.Joined(node)
-}
-
-// startShard lets the shard run, and returns when jobs fire and requests are answered.
-func (s *Server) startShard(ctx context.Context) error {
+// startShards lets the shards run, and returns when jobs fire and requests are answered.
+func (s *Server) startShards(ctx context.Context) error {
 	s.watchServers()
-	role, err := s.shard.Start(ctx)
+	roles := make([]string, len(s.members))
+	err := s.atOnce(ctx, s.members, func(ctx context.Context, m *member) (err error) {
+		roles[m.number], err = m.shard.Start(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	st := s.shard.Status()
-	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
+	s.ready = s.nowReady(roles)
 	if !s.opts.clustered() { // in a cluster another node may answer
-		err = s.backups.conn.FlushTimeout(flushTimeMax)
+		err = s.first().backups.conn.FlushTimeout(flushTimeMax)
 	}
 	return errors.Join(err, s.bus.Flush(ctx))
+}
+
+// nowReady describes the server whose shards have begun with these roles.
+func (s *Server) nowReady(roles []string) Ready {
+	st := s.status()
+	r := Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: roles[0], Epoch: st.Epoch, Jobs: st.Jobs}
+	if !s.divided() {
+		return r
+	}
+	r.Shards = len(s.members)
+	for shard, role := range roles {
+		if role == roleLeader {
+			r.Role, r.Leads = role, append(r.Leads, uint32(shard))
+		}
+	}
+	return r
 }
 
 // watchServers looks for a better server of NATS for each connection of a node in a cluster.

@@ -12,12 +12,14 @@ type step struct {
 func (o Options) any() bool       { return true }
 func (o Options) alone() bool     { return !o.clustered() }
 func (o Options) hasEngine() bool { return !o.Witness }
+func (o Options) isMember() bool  { return o.clustered() && !o.Witness }
 func (o Options) isWitness() bool { return o.Witness }
 
 // startList lists the steps of every start, in order: that of a node alone, of one in a cluster and of a witness. The
 // rights are first, so that nothing answers without them. The listeners are next, because an address in use is the
-// likeliest fault and the cheapest to find. The data comes before the bus, because it says which node this is. HTTP shows
-// a shard from the moment it is open, so that operators see a node that joins.
+// likeliest fault and the cheapest to find. The data of the first shard comes before the bus, because it says which node this
+// is; that of the others comes when NATS has said how many there are. HTTP shows the shards from the moment they are open, so
+// that operators see a node that joins.
 var startList = []step{
 	{(*Server).openAccess, Options.any},
 	{(*Server).warnInsecure, Options.any},
@@ -33,12 +35,14 @@ var startList = []step{
 	{(*Server).watchPending, Options.any},
 	{(*Server).watchJetStream, Options.clusterEmbedded},
 	{(*Server).openSurroundings, Options.hasEngine},
+	{(*Server).divide, Options.isMember},
 	{(*Server).openBackups, Options.hasEngine},
 	{(*Server).openDispatch, Options.hasEngine},
-	{(*Server).openShard, Options.hasEngine},
+	{(*Server).openShards, Options.hasEngine},
+	{(*Server).openRouter, Options.hasEngine},
 	{(*Server).openSessionKey, Options.hasEngine},
 	{(*Server).openWeb, Options.hasEngine},
-	{(*Server).startShard, Options.hasEngine},
+	{(*Server).startShards, Options.hasEngine},
 	{(*Server).watchUnlisted, Options.hasEngine},
 	{(*Server).openHealth, Options.isWitness},
 }

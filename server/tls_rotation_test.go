@@ -126,7 +126,7 @@ func TestClusterRotates(t *testing.T) {
 	testkit.Retry(t, "a job is put", func(ctx context.Context) error {
 		return putOften(ctx, c)
 	})
-	epoch := servers[0].shard.Status().Epoch
+	epoch := servers[0].first().shard.Status().Epoch
 	l := startLoad(t, trustAll(t, old, next), servers)
 	oldCA, _, _ := old.PEM()
 	nextCA, _, _ := next.PEM()
@@ -186,7 +186,7 @@ func checkRotated(t *testing.T, servers []*Server, epoch uint64) {
 		if st.Reloads != 5 || st.Failures != 0 || len(s.certs.cluster.Warnings()) != 0 {
 			t.Errorf("%s: %+v, warnings %q", s.opts.Node, st, s.certs.cluster.Warnings())
 		}
-		if now := s.shard.Status().Epoch; now != epoch {
+		if now := s.first().shard.Status().Epoch; now != epoch {
 			t.Errorf("%s: the epoch was %d and is %d", s.opts.Node, epoch, now)
 		}
 	}

@@ -20,12 +20,11 @@ const (
 // unlisted returns tenants with jobs that the file of rights does not list, in the order of their names and at most
 // unlistedMax. A standby knows them as the leader does: both count the jobs of tenants.
 func (s *Server) unlisted() []string {
-	shard := s.serving.Load()
-	if s.access == nil || shard == nil {
+	if s.access == nil {
 		return nil
 	}
 	table := s.access.Table()
-	return shard.TenantsWithJobs(unlistedMax, func(tenant string) bool { return !table.Lists(tenant) })
+	return s.tenantsWithJobs(unlistedMax, func(tenant string) bool { return !table.Lists(tenant) })
 }
 
 // warnUnlisted returns the warning of tenants that the file of rights does not list; "" for none.

@@ -3,15 +3,16 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/metrics"
+	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/web"
 )
 
@@ -26,29 +27,51 @@ func (s *Server) openFront() {
 	})
 }
 
-// openWeb serves HTTP from the shard, through the service that is current at each request.
+// openWeb serves HTTP from the shards, through the service that is current at each request.
 func (s *Server) openWeb(context.Context) error {
-	node, executor := s.aboutNode(), func() *api.Executor { return s.shard.Service().Executor() }
-	s.web.Open(web.New(s.shard, web.Options{
-		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Certificates: s.certs.http, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
+	node := s.aboutNode(s.aboutCluster())
+	s.web.Open(web.New(process{s}, web.Options{
+		Node: node, Logger: s.opts.Logger, Executor: s.executor, Ready: s.isReady(), Access: s.access, Certificates: s.certs.http, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
-			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Guarded: s.guardedRequests(), Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
+			Node: node, Logger: s.opts.Logger, Shards: s.shardMetrics(), Executor: s.executor,
+			Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Guarded: s.guardedRequests(), Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
 		}),
 	}))
 	return nil
 }
 
-// aboutNode returns what the node shows of itself.
-func (s *Server) aboutNode() api.Node {
-	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings, Guarded: s.guardedWarnings}
+// process shows the engines of a process as one.
+type process struct{ *Server }
+
+// Status implements web.Engine.
+func (p process) Status() scheduler.Status { return p.status() }
+
+// isReady returns the function that reports whether each of several shards does its part; nil for one, whose status says it.
+func (s *Server) isReady() func() bool {
+	if !s.divided() {
+		return nil
+	}
+	return func() bool {
+		for _, m := range s.members {
+			node := api.Node{Cluster: s.aboutShard(m)}
+			if !web.IsReady(node.Status(m.shard.Status(), access.Who{})) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// aboutNode returns what the node shows of itself, with its cluster or that of one of its shards.
+func (s *Server) aboutNode(cluster func() *client.Cluster) api.Node {
+	return api.Node{Version: s.opts.Version, Cluster: cluster, Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings, Guarded: s.guardedWarnings}
 }
 
 // pages makes the dashboard.
 func (s *Server) pages() func(*web.Desk) http.Handler {
 	return func(desk *web.Desk) http.Handler {
 		o := dashboard.Options{
-			Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream, Insecurity: s.opts.insecurity(), API: web.OpenAPI,
+			Status: s.status, Location: s.opts.zones.Location, Logger: s.opts.Logger, OpenStream: s.openStream, Insecurity: s.opts.insecurity(), API: web.OpenAPI,
 		}
 		if s.access != nil {
 			o.Rights = desk
@@ -62,26 +85,6 @@ func (s *Server) pages() func(*web.Desk) http.Handler {
 		s.dashboard = dashboard.New(desk, o)
 		return s.dashboard
 	}
-}
-
-// askForHandover asks the leader, which may be another node, to hand over. The dashboard has checked the rights of its
-// reader.
-func (s *Server) askForHandover(ctx context.Context, to string) (string, error) {
-	c, err := client.New(s.bus.API(), client.Options{Prefix: s.opts.Prefix})
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	s.opts.Logger.Info("a hand-over was asked for on a page", slog.String("to", to))
-	reply, err := c.Handover(ctx, shardNumber, to)
-	if err == nil {
-		return reply.To, nil
-	}
-	// The leader refuses in words, and without a status of HTTP.
-	e := &client.Error{Code: client.CodeUnavailable, Message: err.Error()}
-	_ = errors.As(err, &e)
-	e.Status = http.StatusServiceUnavailable
-	return "", e
 }
 
 // openStream counts a stream of a page against the quota of a tenant.

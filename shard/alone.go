@@ -43,7 +43,7 @@ func (s *Shard) startAlone() (role string, err error) {
 
 // closeAlone ends the service first, so that no request changes anything while the engine drains.
 func (s *Shard) closeAlone(ctx context.Context) (err error) {
-	if service := s.service.Swap(nil); service != nil {
+	if service := s.service.Swap(nil).api(); service != nil {
 		err = service.Close(ctx)
 	}
 	if s.endLead != nil {

@@ -65,20 +65,29 @@ func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	return o, err
 }
 
+// findCluster tries until JetStream can do what is needed.
+func (s *Shard) findCluster(ctx context.Context, opts replication.Options) (node *replication.Node, err error) {
+	err = s.retry(ctx, func() (err error) {
+		node, err = replication.NewNode(ctx, opts)
+		return err
+	})
+	return node, err
+}
+
 // How a start tries to find the cluster.
 const (
 	findAgain    = 500 * time.Millisecond // between two attempts
 	findSayEvery = 10 * time.Second       // how often the log says why it does not find it
 )
 
-// findCluster tries until JetStream can do what is needed: a stream with three replicas cannot be made before
-// three servers are up.
-func (s *Shard) findCluster(ctx context.Context, opts replication.Options) (*replication.Node, error) {
+// retry calls try until it succeeds or its error is final: a stream with three replicas cannot be made before three servers
+// are up.
+func (s *Shard) retry(ctx context.Context, try func() error) error {
 	var said time.Time
 	for {
-		node, err := replication.NewNode(ctx, opts)
+		err := try()
 		if err == nil || replication.IsFinal(err) {
-			return node, err
+			return err
 		}
 		if time.Since(said) > findSayEvery {
 			said = time.Now()
@@ -86,7 +95,7 @@ func (s *Shard) findCluster(ctx context.Context, opts replication.Options) (*rep
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(err, ctx.Err())
+			return errors.Join(err, ctx.Err())
 		case <-time.After(findAgain):
 		}
 	}

@@ -55,7 +55,7 @@ func (m *member) Rest(ctx context.Context) error {
 // Continue implements replication.Local.
 func (m *member) Continue() error {
 	m.engine.Load().Continue()
-	if m.service.Load() != nil {
+	if m.Service() != nil {
 		return nil
 	}
 	return m.openService(false)

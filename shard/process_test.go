@@ -32,7 +32,7 @@ var discard = slog.New(slog.DiscardHandler)
 // process is a process with two shards: two engines with their data, one bus, one dispatcher and one HTTP server.
 type process struct {
 	t      *testing.T
-	dir    *datadir.Directory // the newest
+	dir    *datadir.Directory
 	bus    *bus.Bus
 	shards [2]*shard.Shard
 	http   *httptest.Server
@@ -91,7 +91,12 @@ func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts.Cluster = &shard.Cluster{Replication: replication.Options{Conn: conn, Cluster: "prod", Node: "a", Replicas: 1, Logger: discard}}
+		opts.Cluster = &shard.Cluster{Replication: replication.Options{Conn: conn, Cluster: "prod", Node: "a", Replicas: 1, Shards: 2, Logger: discard}}
+		if n == 0 {
+			if shards, err := shard.Divide(t.Context(), opts); shards != 2 || err != nil {
+				t.Fatalf("%d shards, %v", shards, err)
+			}
+		}
 	}
 	s := shard.New(opts)
 	t.Cleanup(func() {
@@ -109,17 +114,19 @@ func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster
 	return s
 }
 
-// openData opens the data of a shard. Two shards alone are in one directory. In a cluster each has its own, because the
-// log of each is founded with an id of its own.
+// openData opens the data of a shard. Both are in one directory.
 func (p *process) openData(n uint32, inCluster bool) *datadir.Shard {
 	t := p.t
 	t.Helper()
-	if p.dir == nil || inCluster {
+	if p.dir == nil {
 		o := datadir.Options{Dir: t.TempDir(), Logger: discard}
 		if inCluster {
 			o.ClusterName, o.Node = "prod", "a"
 		}
 		dir, err := datadir.OpenDirectory(o)
+		if err == nil {
+			err = dir.CheckShards(0, 1)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

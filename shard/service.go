@@ -11,6 +11,20 @@ import (
 // closeServiceMax bounds how long a node that changes its role waits for the requests under way.
 const closeServiceMax = 250 * time.Millisecond
 
+// service answers the requests of callers. nil: there is none.
+type service struct {
+	*api.Service
+	standby bool // it is that of a standby
+}
+
+// api returns the service as callers see it.
+func (v *service) api() *api.Service {
+	if v == nil {
+		return nil
+	}
+	return v.Service
+}
+
 // openService makes the service that answers requests from the present engine, as the leader or as a standby. It
 // replaces the service before it, and does not wait for the requests of that one.
 func (s *Shard) openService(standby bool) error {
@@ -22,11 +36,11 @@ func (s *Shard) openService(standby bool) error {
 	if s.node != nil {
 		o.Leads = func() bool { return s.node.Trust() > 0 }
 	}
-	service, err := api.NewService(s.opts.Conn, s.engine.Load(), o)
+	opened, err := api.NewService(s.opts.Conn, s.engine.Load(), o)
 	if err != nil {
 		return err
 	}
-	if last := s.service.Swap(service); last != nil {
+	if last := s.service.Swap(&service{opened, standby}).api(); last != nil {
 		s.closing.Go(func() { s.closeOne(context.Background(), last) })
 	}
 	s.ReviewAccounts() // the accounts may have changed before others could see the service
@@ -36,14 +50,14 @@ func (s *Shard) openService(standby bool) error {
 // ReviewAccounts makes the present service receive the requests of the tenants that have an account now. It is called after
 // each change of the rights. What does not succeed is logged. Safe for concurrent use.
 func (s *Shard) ReviewAccounts() {
-	if err := s.service.Load().ReviewAccounts(); err != nil {
+	if err := s.Service().ReviewAccounts(); err != nil {
 		s.opts.Logger.Error("the requests of a tenant are not received", slog.Any("error", err))
 	}
 }
 
 // closeService ends the present service, and waits for those that it replaced, each for a bounded time.
 func (s *Shard) closeService(ctx context.Context) {
-	if service := s.service.Swap(nil); service != nil {
+	if service := s.service.Swap(nil).api(); service != nil {
 		s.closeOne(ctx, service)
 	}
 	s.closing.Wait()

@@ -23,7 +23,7 @@ type Shard struct {
 
 	// After a member has led, and after its data was replaced, a new engine and a new service take their place.
 	engine  atomic.Pointer[scheduler.Engine]
-	service atomic.Pointer[api.Service]
+	service atomic.Pointer[service]
 	closing sync.WaitGroup // replaced services that still answer
 
 	// data is guarded by mu, which is held for writing while the log and the store of a member are replaced.
@@ -102,7 +102,15 @@ func (s *Shard) TenantsWithJobs(most int, f func(tenant string) bool) []string {
 
 // Service returns the service that answers requests at present; nil while there is none, because the shard starts,
 // stops, or changes its role.
-func (s *Shard) Service() *api.Service { return s.service.Load() }
+func (s *Shard) Service() *api.Service { return s.service.Load().api() }
+
+// LeaderService returns the service that answers requests at present if it is that of a leader; nil otherwise.
+func (s *Shard) LeaderService() *api.Service {
+	if v := s.service.Load(); v != nil && !v.standby {
+		return v.api()
+	}
+	return nil
+}
 
 // Node returns the node of a member; nil for a shard alone, and until the node has found its cluster.
 func (s *Shard) Node() *replication.Node { return s.node }

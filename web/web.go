@@ -38,6 +38,8 @@ type Options struct {
 	// Executor returns what carries out requests. It is called for each request, so it may return another one later. If
 	// it is nil or returns nil, requests are refused as unavailable.
 	Executor func() *api.Executor
+	// Ready reports whether the process does its part, for /readyz. Nil: if its status [IsReady].
+	Ready func() bool
 	// Metrics answers /metrics. Nil means that there is no such path.
 	Metrics http.Handler
 	// Access are the rights of callers. Nil permits everything to every caller.
@@ -137,7 +139,10 @@ type readiness struct {
 // it to choose a node, and a rolling upgrade to wait for one.
 func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
 	info := w.info(access.Who{})
-	ok, code := isReady(info), http.StatusOK
+	ok, code := IsReady(info), http.StatusOK
+	if w.opts.Ready != nil {
+		ok = w.opts.Ready()
+	}
 	if !ok {
 		code = http.StatusServiceUnavailable
 	}
@@ -158,9 +163,9 @@ const (
 	leaderLagMSMost = 10_000
 )
 
-// isReady reports whether a node with a status does its part. A leader without trust may not launch, so it is not
+// IsReady reports whether a node with a status does its part. A leader without trust may not launch, so it is not
 // ready although it leads.
-func isReady(info *client.Status) bool {
+func IsReady(info *client.Status) bool {
 	c := info.Cluster
 	switch info.Role {
 	case "leader":

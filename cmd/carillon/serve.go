@@ -51,6 +51,7 @@ type serveCmd struct {
 	Witness        bool   `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
 	Durability     string `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
 	Replicas       int    `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
+	Shards         int    `help:"How many shards the cluster gets at its founding, for ever: a power of two up to 256, each with a leader of its own. 0 takes what the cluster has, and else 1." default:"0" placeholder:"N" env:"CARILLON_SHARDS"`
 	RecreateStream bool   `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
 	DiscardData    bool   `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
 	LeadAlone      bool   `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
@@ -93,7 +94,7 @@ func (*serveCmd) Help() string {
 
   {"ready":true,"nats":"nats://127.0.0.1:4222","http":"http://127.0.0.1:7272","role":"leader","epoch":1,"jobs":0,"listen":{"nats":"127.0.0.1:4222","http":"127.0.0.1:7272"}}
 
-In a cluster the role is leader, standby or witness. The line comes when a majority of the NATS servers is there, and a log to follow.
+In a cluster the role is leader, standby or witness. The line comes when a majority of the NATS servers is there, and a log to follow. With several shards the line says how many, and which of them this node leads ("shards":4,"leads":[0,2]); the role is leader if it leads any.
 
 SIGTERM or Ctrl-C closes the server in order. A second one ends the process at once; the next start launches again what was in flight.
 
@@ -228,7 +229,7 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		HTTPTLS: c.httpTLS(), ListenTLS: c.listenTLS(), ClusterTLS: c.clusterTLS(),
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
-		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream, DiscardData: c.DiscardData,
+		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, Shards: c.Shards, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream, DiscardData: c.DiscardData,
 		LeadAlone: c.LeadAlone, NATSSyncs: c.NATSSyncs,
 		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax, MaxInFlight: c.MaxInFlight, SecretsDir: c.SecretsDir,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
@@ -242,6 +243,10 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 // printReady prints the line that says that the server is ready, with its addresses. It is the only line on the
 // standard output. Programs that start a server wait for it, so its fields only grow.
 func (c *console) printReady(r server.Ready) error {
+	var leads *[]uint32
+	if r.Shards > 1 {
+		leads = &r.Leads
+	}
 	line, err := json.Marshal(struct {
 		Ready  bool             `json:"ready"`
 		NATS   string           `json:"nats"`
@@ -249,8 +254,10 @@ func (c *console) printReady(r server.Ready) error {
 		Role   string           `json:"role"`
 		Epoch  uint64           `json:"epoch"`
 		Jobs   int              `json:"jobs"`
+		Shards int              `json:"shards,omitzero"`
+		Leads  *[]uint32        `json:"leads,omitzero"`
 		Listen server.Listening `json:"listen"`
-	}{true, serverurl.Redact(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs, r.Listen})
+	}{true, serverurl.Redact(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs, r.Shards, leads, r.Listen})
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "%s\n", line)
 	}

@@ -1,0 +1,31 @@
+package datadir
+
+import "github.com/carillon-io/carillon/snapshot"
+
+// The memtables of all shards of a process together are to have memTablesBytes, and each at least memTableBytesMin: smaller
+// ones would be flushed so often that the files of a busy shard would not be merged as fast.
+const (
+	memTablesBytes   = 64 << 20
+	memTableBytesMin = 2 << 20
+)
+
+// memTableBytes returns the size of a memtable of each of so many shards. One shard has the default of the store.
+func memTableBytes(shards int) int64 {
+	return min(max(memTablesBytes/int64(max(1, shards)), memTableBytesMin), snapshot.MemTableBytesDefault)
+}
+
+// openMemory makes the memory that the stores of a node in a cluster share: it may have several shards. It is as large as
+// that of one store alone.
+func (d *Directory) openMemory(o Options) {
+	if o.clustered() && !o.Witness {
+		d.memory = snapshot.NewMemory(snapshot.CacheBytesDefault)
+	}
+}
+
+// closeMemory gives the memory back. All shards are closed.
+func (d *Directory) closeMemory() {
+	if d.memory != nil {
+		d.memory.Close()
+		d.memory = nil
+	}
+}

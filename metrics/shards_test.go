@@ -1,0 +1,41 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// TestMetricsOfEachShard: each metric of an engine, its log, its store and its node is there for each of several shards.
+func TestMetricsOfEachShard(t *testing.T) {
+	var shards []Shard
+	for n := range uint32(3) {
+		role := []string{"leader", "standby", "leader"}[n]
+		shards = append(shards, Shard{
+			Number: n, Engine: reading{scheduler.Status{Shard: n, Role: role, Jobs: 10 + int(n)}},
+			Storage: func() *Storage { return &Storage{Segments: 20 + int(n)} },
+			Cluster: func() *client.Cluster {
+				return &client.Cluster{Term: 30 + uint64(n), Nodes: []client.ClusterNode{{Node: "b", Role: "standby"}}}
+			},
+		})
+	}
+	shards[1].Storage = func() *Storage { return nil } // it is receiving another one
+	text := scrapeText(New(Options{Logger: quiet, Shards: shards}))
+	for n := range 3 {
+		for _, line := range []string{
+			fmt.Sprintf(`carillon_jobs{shard="%d"} %d`, n, 10+n), fmt.Sprintf(`carillon_wal_segments{shard="%d"} %d`, n, 20+n),
+			fmt.Sprintf(`carillon_wal_fsync_seconds_count{shard="%d"} 0`, n), fmt.Sprintf(`carillon_lease_term{shard="%d"} %d`, n, 30+n),
+			fmt.Sprintf(`carillon_node_role{node="b",role="standby",shard="%d"} 1`, n),
+		} {
+			if wanted := n != 1 || !strings.Contains(line, "wal_"); strings.Contains(text, line+"\n") != wanted {
+				t.Errorf("the line %s is there: %t, want %t", line, !wanted, wanted)
+			}
+		}
+	}
+	if !strings.Contains(text, `carillon_info{role="standby",shard="1",version="dev"} 1`) {
+		t.Error("there is no line with the role of shard 1")
+	}
+}

@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/shard"
+)
+
+// divide learns from NATS how many shards the cluster has, or founds one with as many as the options want, and opens the data
+// of those that are not open yet. A directory with other shards is refused, and keeps what it has.
+func (s *Server) divide(ctx context.Context) error {
+	var err error
+	if s.cluster, err = s.clusterOptions(ctx); err != nil {
+		return err
+	}
+	shards, err := shard.Divide(ctx, shard.Options{Data: s.first().data, Cluster: s.cluster, Logger: s.opts.Logger})
+	if err != nil {
+		return err
+	}
+	r := &s.cluster.Replication
+	r.Shards, r.StreamBytesMax = shards, streamBytes(s.opts.StreamBytesMax, shards)
+	for n := 1; n < shards; n++ {
+		s.members = append(s.members, &member{number: uint32(n)})
+	}
+	if err := s.checkShards(); err != nil {
+		return err
+	}
+	return s.atOnce(ctx, s.members[1:], s.openDataOf)
+}
+
+// checkShards refuses a directory that has a shard which the cluster does not have.
+func (s *Server) checkShards() error {
+	var served []uint32
+	for _, m := range s.members {
+		served = append(served, m.number)
+	}
+	if err := s.dir.CheckShards(served...); err != nil {
+		return fmt.Errorf("the cluster %q in NATS has %s, or NATS has lost its logs: %w; use the NATS servers of the cluster of this directory, or choose an empty one with --data", s.opts.ClusterName, shardsText(len(served)), err)
+	}
+	return nil
+}
+
+// shardsText returns a number of shards in words.
+func shardsText(n int) string {
+	if n == 1 {
+		return "one shard"
+	}
+	return fmt.Sprintf("%d shards", n)
+}
+
+// openDataOf opens the data of a further shard. Rows of a directory that belongs to no cluster were left by another one: with
+// them the shard would be one that only this node has.
+func (s *Server) openDataOf(_ context.Context, m *member) (err error) {
+	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(len(s.members))); err != nil || s.dir.Identity().ClusterID != "" {
+		return err
+	}
+	has, err := m.data.HasRows()
+	if has {
+		err = fmt.Errorf("%w, in %s, and no file %s that says of which cluster; start with an empty directory", replication.ErrOwnData, m.data.Dir(), datadir.NodeName)
+	}
+	return err
+}
+
+// clusterOptions returns what each shard of the cluster needs besides.
+func (s *Server) clusterOptions(ctx context.Context) (*shard.Cluster, error) {
+	o := &s.opts
+	facts, err := s.around.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	replicas := facts.Replicas(o.Replicas)
+	if err := facts.Validate(); err != nil {
+		return nil, err
+	}
+	conn, err := s.bus.Connect("carillon log")
+	if err != nil {
+		return nil, err
+	}
+	r := replication.Options{
+		Conn: conn, Prefix: o.Prefix, Cluster: o.ClusterName, Node: o.Node, Process: s.process,
+		Local: o.Durability == DurabilityLocal, Replicas: replicas, Shards: o.Shards, StreamBytesMax: streamBytes(o.StreamBytesMax, o.Shards),
+		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Lease: o.lease, Discard: o.DiscardData,
+		Synced: s.around.Synced, Release: o.Version, Inboxes: s.inboxes, Logger: o.Logger,
+	}
+	r.Server, r.Seated = s.bus.Seats()
+	return &shard.Cluster{Replication: r}, nil
+}
+
+// streamBytes returns the largest size of the log of each of so many shards, which together have all bytes, in the stream of
+// each at least streamBytesMaxMin.
+func streamBytes(all int64, shards int) int64 {
+	return max(all/int64(max(1, shards)), streamBytesMaxMin)
+}
+
+// clusterOf returns what a shard needs of the cluster; nil for a node alone. The first shard finds or founds the cluster for
+// the process, and speaks for it.
+func (s *Server) clusterOf(m *member) *shard.Cluster {
+	if s.cluster == nil {
+		return nil
+	}
+	c := *s.cluster
+	c.Replication.Logger = s.loggerOf(m)
+	if m == s.first() {
+		c.OnFound, c.OnJoin = s.onFound, s.onJoin
+	}
+	return &c
+}
+
+// onFound keeps what NATS had put aside, and ends the answers to empty nodes: the cluster is there.
+func (s *Server) onFound(context.Context) error {
+	if err := datadir.KeepNATSAside(s.opts.Dir, s.opts.Logger); err != nil {
+		return err
+	}
+	s.bus.Founded()
+	return nil
+}
+
+// onJoin checks NATS now that the log exists, and lets other servers learn which node this is.
+func (s *Server) onJoin(ctx context.Context, node *replication.Node) {
+	s.around.CheckNATS(ctx)
+	s.around.Joined(node)
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/api"
+)
+
+// front answers the requests of callers for all shards of a cluster; *api.Service is one.
+type front interface {
+	Executor() *api.Executor
+	ReviewAccounts() error
+	Close(ctx context.Context) error
+}
+
+// ledShards are the shards of the cluster, as this process sees them.
+type ledShards struct{ members []*member }
+
+// Count returns the number of shards.
+func (l ledShards) Count() int { return len(l.members) }
+
+// Leader returns the executor of the service with which this process leads a shard; nil if it does not lead it.
+func (l ledShards) Leader(shard uint32) *api.Executor {
+	return l.members[shard].shard.LeaderService().Executor()
+}
+
+// newRouter makes the front of several shards.
+//
+// Replace it by api.NewRouter, which has this signature, once that is there. Until then requests over HTTP and on the subjects
+// of callers are refused as unavailable, and each shard answers on its own subjects.
+var newRouter = func(*nats.Conn, ledShards, api.Options) (front, error) { return noFront{}, nil }
+
+// noFront answers nothing.
+type noFront struct{}
+
+func (noFront) Executor() *api.Executor     { return nil }
+func (noFront) ReviewAccounts() error       { return nil }
+func (noFront) Close(context.Context) error { return nil }
+
+// openRouter begins to take the requests of callers for all shards, if there are several. One shard answers them itself.
+func (s *Server) openRouter(context.Context) error {
+	if !s.divided() {
+		return nil
+	}
+	router, err := newRouter(s.bus.API(), ledShards{s.members}, s.doorOptions())
+	if err != nil {
+		return err
+	}
+	s.router.Store(&router)
+	s.reviewAccounts() // the accounts may have changed before others could see the router
+	return nil
+}
+
+// executor returns what carries out requests at present; nil: nothing does.
+func (s *Server) executor() *api.Executor {
+	if router := s.router.Load(); router != nil {
+		return (*router).Executor()
+	}
+	return s.first().shard.Service().Executor()
+}
+
+// reviewAccounts lets this process receive the requests of the tenants that have an account now. What does not succeed is
+// logged.
+func (s *Server) reviewAccounts() {
+	if router := s.router.Load(); router != nil {
+		if err := (*router).ReviewAccounts(); err != nil {
+			s.opts.Logger.Error("the requests of a tenant are not received", slog.Any("error", err))
+		}
+	}
+	for _, m := range s.running() {
+		m.shard.ReviewAccounts()
+	}
+}
+
+// closeRouter ends the router. A reply that waits must not delay the hand-over of the shards, so the channel gives the error
+// when the requests in progress have their replies.
+func (s *Server) closeRouter(ctx context.Context) <-chan error {
+	closed := make(chan error, 1)
+	router := s.router.Load()
+	if router == nil {
+		closed <- nil
+		return closed
+	}
+	go func() { closed <- (*router).Close(ctx) }()
+	return closed
+}

@@ -1,0 +1,31 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carillon-io/carillon/replication"
+)
+
+// Divide returns how many shards the cluster has of which the shard of these options will be a member: the first of its
+// process. It founds a cluster of several shards, if the options of replication want that and there is none; see
+// [replication.Divide]. Only Data, Cluster and Logger of the options count.
+//
+// It tries until JetStream can do what is needed, and returns an error if only a change of the options, the data or the
+// streams can help. ctx bounds it.
+func Divide(ctx context.Context, opts Options) (shards int, err error) {
+	s := New(opts)
+	o, err := s.replicationOptions()
+	if err != nil {
+		return 0, err
+	}
+	err = s.retry(ctx, func() (err error) {
+		shards, err = replication.Divide(ctx, o)
+		return err
+	})
+	if err == nil && shards > 1 && o.Found {
+		err = fmt.Errorf("%w: it is to found a cluster, which has one shard, and the cluster %q has %d; use another prefix, or join that one with an empty directory",
+			replication.ErrOwnData, o.Cluster, shards)
+	}
+	return shards, err
+}
