@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/shard"
 )
@@ -99,15 +100,12 @@ func (s *Server) status() scheduler.Status {
 // leads returns the numbers of the shards that this process leads.
 func (s *Server) leads() (shards []uint32) {
 	for _, m := range s.members {
-		if m.shard.Status().Role == roleLeader {
+		if m.shard.Status().Role == replication.RoleLeader {
 			shards = append(shards, m.number)
 		}
 	}
 	return shards
 }
-
-// roleLeader is the role of an engine that leads, and of a process that leads a shard.
-const roleLeader = "leader"
 
 // running returns the members, once they are there, for goroutines that run before that.
 func (s *Server) running() []*member {

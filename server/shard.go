@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/shard"
 )
@@ -153,7 +154,7 @@ func (s *Server) nowReady(roles []string) Ready {
 	}
 	r.Shards = len(s.members)
 	for shard, role := range roles {
-		if role == roleLeader {
+		if role == replication.RoleLeader {
 			r.Role, r.Leads = role, append(r.Leads, uint32(shard))
 		}
 	}
