@@ -28,17 +28,9 @@ func (l ledShards) Leader(shard uint32) *api.Executor {
 }
 
 // newRouter makes the front of several shards.
-//
-// Replace it by api.NewRouter, which has this signature, once that is there. Until then requests over HTTP and on the subjects
-// of callers are refused as unavailable, and each shard answers on its own subjects.
-var newRouter = func(*nats.Conn, ledShards, api.Options) (front, error) { return noFront{}, nil }
-
-// noFront answers nothing.
-type noFront struct{}
-
-func (noFront) Executor() *api.Executor     { return nil }
-func (noFront) ReviewAccounts() error       { return nil }
-func (noFront) Close(context.Context) error { return nil }
+func newRouter(nc *nats.Conn, all ledShards, opts api.Options) (front, error) {
+	return api.NewRouter(nc, all, opts)
+}
 
 // openRouter begins to take the requests of callers for all shards, if there are several. One shard answers them itself.
 func (s *Server) openRouter(context.Context) error {
