@@ -1,14 +1,10 @@
 package replication
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-io/carillon/inbox"
 )
 
 // holderQuestion asks whether a node holds the lease, and can promise not to take the lease for some time. The
@@ -105,75 +101,10 @@ func (n *Node) reply(q holderQuestion) holderReply {
 	return r
 }
 
-// answerHolder answers a question about the lease.
-func (n *Node) answerHolder(m *inbox.Request) {
-	var q holderQuestion
-	_ = json.Unmarshal(m.Data, &q) // nodes of older releases send no data
-	respond(m, "cluster."+askHolder, n.reply(q))
-}
-
 // errForeignReply says that something else than a node replies on the node's subject, such as a stream that
 // stores what is published there. The reply proves nothing about the node.
 var errForeignReply = errors.New("replication: the answer is not that of a node; is there a JetStream stream over the subjects of the cluster?")
 
-// askHolder asks a node whether it holds the lease.
-func (n *Node) askHolder(ctx context.Context, node string, q holderQuestion) (reply holderReply, err error) {
-	b, err := json.Marshal(q)
-	if err != nil {
-		return reply, err
-	}
-	m, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askHolder), b)
-	if err != nil {
-		return reply, err
-	}
-	if json.Unmarshal(m.Data, &reply) != nil || reply.Node != node {
-		return reply, errForeignReply
-	}
-	return reply, nil
-}
-
 // askTimeout bounds a question to the holder. A missing answer proves nothing: a dead process is noticed by the
 // reply that there are no responders, which comes at once, and not by this time.
 const askTimeout = 200 * time.Millisecond
-
-// isThere reports whether a node answers at this moment.
-func (n *Node) isThere(ctx context.Context, node string) bool {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	_, err := n.askHolder(ctx, node, holderQuestion{})
-	return err == nil
-}
-
-// askHolders regularly asks the holder of the lease whether it is alive, until ctx ends. When the holder's
-// process dies, the NATS server knows that at once and reports that there are no responders. Questions are
-// asked one after the other: while one waits, ticks are dropped, so a slow holder gets fewer questions
-// and not a queue of them.
-func (n *Node) askHolders(ctx context.Context) {
-	var a asker
-	for range ticks(ctx, askEvery) {
-		holder, process, term := n.holder()
-		if holder == "" || holder == n.opts.Node {
-			continue
-		}
-		select {
-		case n.answers <- n.askOnce(ctx, &a, holder, process, term):
-		default: // a node that joins or leads does not read it
-		}
-	}
-}
-
-// askOnce asks the holder of a term. Two processes may run under its name for a moment; only the answer of the
-// process that holds the lease proves that the holder is alive.
-func (n *Node) askOnce(ctx context.Context, a *asker, holder, process string, term uint64) answer {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	q := n.question(a, holder, term)
-	reply, err := n.askHolder(ctx, holder, q)
-	if err == nil && q.Promise == 0 && a.outcome(reply, err) == answered && a.stamp != 0 {
-		reply, err = n.askHolder(ctx, holder, n.question(a, holder, term)) // the first promise can be given at once
-	}
-	if err == nil && process != "" && reply.Process != process {
-		reply, err = n.askHolderProcess(ctx, holder, process)
-	}
-	return answer{node: holder, outcome: a.outcome(reply, err), ended: err == nil && reply.Term < term}
-}

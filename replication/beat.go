@@ -1,12 +1,8 @@
 package replication
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
@@ -58,20 +54,6 @@ func (b *beat) reads() byte {
 	return b.Rows
 }
 
-// beatAll publishes this node's beat regularly, until ctx ends.
-func (n *Node) beatAll(ctx context.Context) {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
-		n.beatOnce()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
 // newBeat returns the beat for the node's present state.
 func (n *Node) newBeat() beat {
 	n.mu.Lock()
@@ -98,25 +80,8 @@ func (b *beat) published() uint64 {
 	return b.LSN
 }
 
-// beatOnce publishes one beat, and with it the newest note of a standby, because a note may be lost like a
-// beat.
-func (n *Node) beatOnce() {
-	b, _ := json.Marshal(n.newBeat())
-	_ = n.opts.Conn.Publish(n.subjects().beat(), b) // a lost beat does no harm: the next one follows
-	n.repeatDurable()
-}
-
-// hearBeat records the beat of a node, this one's included.
-func (n *Node) hearBeat(m *inbox.Request) {
-	var b beat
-	if json.Unmarshal(m.Data, &b) != nil || b.Version != beatVersion || b.Cluster != n.id.String() || !isNode(b.Node) {
-		return
-	}
-	if b.Node == n.opts.Node && b.Process != n.opts.Process {
-		// It is not recorded: this node's own entry must describe this process.
-		n.twin.meet(b)
-		return
-	}
+// hears records the beat of a node about this member's shard, this node's included.
+func (n *Node) hears(b beat) {
 	if n.peers.heard(b, n.opts.Boot()) {
 		select {
 		case n.newReaders <- struct{}{}:
@@ -125,10 +90,6 @@ func (n *Node) hearBeat(m *inbox.Request) {
 	}
 	if b.Role == RoleLeader {
 		n.noteWanted.Store(b.Notes)
-	}
-	if offset := time.Until(b.Time.Time()); offset.Abs() > offsetMost {
-		n.warn(fmt.Sprintf("the clock of node %s differs from this one's; jobs are due by the leader's, so run a time daemon", b.Node),
-			fmt.Errorf("by %s", offset.Round(time.Millisecond)))
 	}
 }
 

@@ -11,14 +11,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// bucket stores the lease in a key-value bucket of JetStream. Safe for concurrent use.
+// bucket keeps the leases in a key-value bucket of JetStream. It implements keys. Safe for concurrent use.
 type bucket struct {
 	seat
 	near   nearness
 	js     jetstream.JetStream
 	config jetstream.KeyValueConfig
 	kv     jetstream.KeyValue // refers to the bucket by name, so it stays valid when the bucket is made anew
-	key    string
 	log    *slog.Logger
 
 	missed   sync.Mutex // held during a search for the bucket; guards searched
@@ -33,11 +32,12 @@ const callTimeout = 2 * time.Second
 // errLost says that the lease no longer has the expected revision.
 var errLost = errors.New("replication: the lease has changed meanwhile")
 
-// openBucket opens the bucket, and makes it if it does not exist. The key keeps one value: the lease has no
+// openBucket opens the bucket of a prefix, and makes it if it does not exist. A key keeps one value: a lease has no
 // history, and only the newest revision can be replaced.
-func openBucket(ctx context.Context, js jetstream.JetStream, name, key string, replicas int, log *slog.Logger) (*bucket, error) {
-	b := &bucket{seat: seat{name: "KV_" + name}, js: js, key: key, log: log, config: jetstream.KeyValueConfig{
-		Bucket: name, Description: "who leads a shard of Carillon", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
+func openBucket(ctx context.Context, js jetstream.JetStream, o *Options) (*bucket, error) {
+	name := "CARILLON_LEASE_" + o.Prefix
+	b := &bucket{seat: seat{name: "KV_" + name}, js: js, log: o.Logger, config: jetstream.KeyValueConfig{
+		Bucket: name, Description: "who leads a shard of Carillon", History: 1, Storage: jetstream.FileStorage, Replicas: o.Replicas,
 	}}
 	var err error
 	b.kv, _, err = b.make(ctx)
@@ -81,60 +81,55 @@ func (b *bucket) heal(ctx context.Context, failure error) error {
 	return failure
 }
 
-// swap implements register. After any error except errLost the write may be stored, or may still be: the caller
-// reads before it writes again.
-func (b *bucket) swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
-	next, err := b.write(ctx, v, revision)
+// put implements keys. It holds the mutex of the seat, so that no move of the stream's leadership swallows the reply.
+func (b *bucket) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	next, err := b.write(ctx, key, value, revision)
 	if isWrongSequence(err) {
 		return 0, errLost
 	}
 	return next, b.heal(ctx, err)
 }
 
-// write holds the mutex of the seat, so that no move of the stream's leadership swallows the reply.
-func (b *bucket) write(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
+func (b *bucket) write(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if revision == 0 {
-		return b.kv.Create(ctx, b.key, v.encode())
+		return b.kv.Create(ctx, key, value)
 	}
-	return b.kv.Update(ctx, b.key, v.encode(), revision)
+	return b.kv.Update(ctx, key, value, revision)
 }
 
-// read implements register.
-func (b *bucket) read(ctx context.Context) (v leaseValue, revision uint64, err error) {
-	v, revision, err = b.readKey(ctx)
-	return v, revision, b.heal(ctx, err)
-}
-
-// readKey reads the key from any server with the bucket, so the result may be stale, also after a newer one was
+// get implements keys. Any server with the bucket may answer, so the result may be stale, also after a newer one was
 // read.
-func (b *bucket) readKey(ctx context.Context) (v leaseValue, revision uint64, err error) {
+func (b *bucket) get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
+	value, revision, err = b.read(ctx, key)
+	return value, revision, b.heal(ctx, err)
+}
+
+func (b *bucket) read(ctx context.Context, key string) (value []byte, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var entry jetstream.KeyValueEntry
 	late, err := b.near.read(ctx, func(ctx context.Context) (err error) {
-		entry, err = b.kv.Get(ctx, b.key)
+		entry, err = b.kv.Get(ctx, key)
 		return err
 	})
-	if late {
-		return b.fetchLast(ctx)
+	switch {
+	case late:
+		return b.fetchLast(ctx, key)
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, err
 	}
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return v, 0, nil
-	}
-	if err != nil {
-		return v, 0, err
-	}
-	v, err = decodeLease(entry.Value())
-	return v, entry.Revision(), err
+	return entry.Value(), entry.Revision(), nil
 }
 
-// watch implements register.
-func (b *bucket) watch(ctx context.Context, pass func(leaseSeen, error)) error {
-	watch, err := b.kv.Watch(ctx, b.key)
+// watch implements keys. A deleted key has revision 0.
+func (b *bucket) watch(ctx context.Context, keys string, pass func(keyState)) error {
+	watch, err := b.kv.Watch(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -144,23 +139,17 @@ func (b *bucket) watch(ctx context.Context, pass func(leaseSeen, error)) error {
 		case <-ctx.Done():
 			return nil
 		case entry, ok := <-watch.Updates():
-			if !ok {
+			switch {
+			case !ok:
 				return errors.New("the watch has ended")
-			}
-			if entry != nil { // nil marks the end of the initial values
-				pass(seenOf(entry))
+			case entry == nil: // the end of the initial values
+			case entry.Operation() != jetstream.KeyValuePut:
+				pass(keyState{key: entry.Key()})
+			default:
+				pass(keyState{entry.Key(), entry.Value(), entry.Revision()})
 			}
 		}
 	}
-}
-
-// seenOf returns what an update of the watch shows. A deleted key is a lease that does not exist: revision 0.
-func seenOf(entry jetstream.KeyValueEntry) (leaseSeen, error) {
-	if entry.Operation() != jetstream.KeyValuePut {
-		return leaseSeen{}, nil
-	}
-	v, err := decodeLease(entry.Value())
-	return leaseSeen{value: v, revision: entry.Revision()}, err
 }
 
 // isWrongSequence reports whether a server refused a write because another write came first.

@@ -109,7 +109,7 @@ func (n *Node) claim(ctx context.Context) bool {
 	}
 	begun := n.opts.Boot()
 	v := n.challenger.claim(n.id)
-	revision, err := n.bucket.swap(ctx, v, n.challenger.revision)
+	revision, err := n.register.claim(ctx, &v, n.challenger.revision)
 	if err == nil {
 		n.challenger.saw(begun, revision, v)
 		n.begin(v, revision, begun)
@@ -145,7 +145,7 @@ func (n *Node) founding(ctx context.Context) bool {
 // refresh reads the lease. The result may be stale: it only makes the next claim more likely to succeed. An
 // error changes nothing: the challenger goes on with what it knows, and its times go on as well.
 func (n *Node) refresh(ctx context.Context) {
-	v, revision, err := n.bucket.read(ctx)
+	v, revision, err := n.register.read(ctx)
 	switch {
 	case errors.Is(err, errDamagedLease):
 		n.challenger.spoiled(n.opts.Boot(), revision)
@@ -174,7 +174,7 @@ func (n *Node) watchLease(ctx context.Context) {
 }
 
 func (n *Node) watchOnce(ctx context.Context) error {
-	return n.bucket.watch(ctx, func(l leaseSeen, err error) {
+	return n.register.watch(ctx, func(l leaseSeen, err error) {
 		if l.damaged = errors.Is(err, errDamagedLease); err != nil {
 			n.warn("the bucket of the lease holds something else", err)
 		}

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"maps"
-	"time"
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/inbox"
@@ -38,7 +35,9 @@ const replyHandover = "handover"
 
 // HandoverSubject returns the subject on which the leader of a shard accepts requests to hand over. A request
 // is a JSON object with the optional member "to"; the reply is a [HandoverReply].
-func HandoverSubject(prefix string, shard uint32) string { return subjects{prefix, shard}.handover() }
+func HandoverSubject(prefix string, shard uint32) string {
+	return subjects{prefix: prefix, shard: shard}.handover()
+}
 
 // listen subscribes to the requests and beats of the other nodes, and starts the goroutines that watch them. It
 // calls end if this process must yield to another one of its name. After an error no subscription is left.
@@ -48,13 +47,10 @@ func HandoverSubject(prefix string, shard uint32) string { return subjects{prefi
 func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 	desk := inbox.NewDesk(n.opts.Conn, n.opts.Inboxes, n.opts.Logger)
 	for subject, handle := range map[string]func(*inbox.Request){
-		n.subjects().beat():                       n.hearBeat,
-		n.subjects().durable():                    n.hearDurable,
-		n.subjects().node(n.opts.Node, askHolder): n.answerHolder,
-		n.subjects().node(n.opts.Node, askYield):  n.answerYield,
-		n.subjects().node(n.opts.Node, askOpen):   n.answerOpen,
-		n.subjects().node(n.opts.Node, askPiece):  n.answerPiece,
-		n.subjects().handover():                   n.answerHandover,
+		n.subjects().durable():                   n.hearDurable,
+		n.subjects().node(n.opts.Node, askOpen):  n.answerOpen,
+		n.subjects().node(n.opts.Node, askPiece): n.answerPiece,
+		n.subjects().handover():                  n.answerHandover,
 	} {
 		sub, err := desk.Subscribe(subject, handle)
 		if err != nil {
@@ -63,11 +59,12 @@ func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 		}
 		n.subs = append(n.subs, sub)
 	}
+	if err := n.host.enter(n, end); err != nil {
+		n.unsubscribe()
+		return err
+	}
 	n.watchers.Go(func() { n.watchLease(ctx) })
-	n.watchers.Go(func() { n.askHolders(ctx) })
-	n.watchers.Go(func() { n.beatAll(ctx) })
 	n.watchers.Go(func() { n.keepKnown(ctx) })
-	n.watchers.Go(func() { n.watchTwin(ctx, end) })
 	return nil
 }
 
@@ -75,6 +72,7 @@ func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 // ends follows its last beat: a later beat would make the others count the node as present again.
 func (n *Node) unlisten() {
 	n.unsubscribe()
+	n.host.leave(n)
 	n.watchers.Wait()
 	n.publishDurable(job.Position{}, true) // after its last beat
 	n.offers.Close()
@@ -91,26 +89,16 @@ func (n *Node) unsubscribe() {
 // the leadership and not with the process, because a node that follows must neither renew nor trim.
 func (n *Node) help(ctx context.Context) {
 	helpers := &n.leadership.helpers
-	helpers.Go(func() { n.renewAll(ctx) })
+	if n.host.lease != nil {
+		helpers.Go(func() { n.host.lease.lead(ctx, n) })
+	} else {
+		helpers.Go(func() { n.renewAll(ctx) })
+	}
 	helpers.Go(func() { n.trimAll(ctx) })
 	helpers.Go(func() { n.keepSeats(ctx) })
 	if n.opts.Local {
 		helpers.Go(func() { n.pump(ctx) })
 	}
-}
-
-// errNameTaken says that another process runs under this node's name.
-var errNameTaken = errors.New("replication: a node of this name is in the cluster already")
-
-// unique returns an error if another process answers under this node's name. It runs before this node answers
-// that question itself. Two processes that start at the same moment both pass; watchTwin finds them.
-func (n *Node) unique(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	if _, err := n.askHolder(ctx, n.opts.Node, holderQuestion{}); err == nil {
-		return fmt.Errorf("%w: %q; give each node a name of its own (--node)", errNameTaken, n.opts.Node)
-	}
-	return nil
 }
 
 // respond sends a reply as JSON. It ignores errors, because the asking node tries again.
@@ -163,26 +151,4 @@ func (n *Node) resigned() bool {
 	default:
 		return false
 	}
-}
-
-// warnedMax bounds how many texts are remembered. Some have the name of another node, so their number has no bound.
-const warnedMax = 64
-
-// warn logs a repeated problem, at most once in warnBetween for each text. The loops repeat what fails up to
-// twenty times a second. If more texts than warnedMax come within warnBetween, further ones are not logged.
-func (n *Node) warn(what string, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	now := time.Now()
-	if now.Sub(n.warned[what]) < warnBetween {
-		return
-	}
-	if len(n.warned) >= warnedMax {
-		maps.DeleteFunc(n.warned, func(_ string, at time.Time) bool { return now.Sub(at) >= warnBetween })
-		if len(n.warned) >= warnedMax {
-			return
-		}
-	}
-	n.warned[what] = now
-	n.opts.Logger.Warn(what, slog.Any("error", err))
 }

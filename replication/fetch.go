@@ -95,17 +95,16 @@ func fetch(ctx context.Context, conn *nats.Conn, stream string, which map[string
 	return reply.Message, nil
 }
 
-// fetchLast asks the leader of the bucket's stream for the lease.
-func (b *bucket) fetchLast(ctx context.Context) (v leaseValue, revision uint64, err error) {
-	m, err := fetch(ctx, b.js.Conn(), b.name, map[string]any{"last_by_subj": "$KV." + b.kv.Bucket() + "." + b.key})
+// fetchLast asks the leader of the bucket's stream for a key.
+func (b *bucket) fetchLast(ctx context.Context, key string) (value []byte, revision uint64, err error) {
+	m, err := fetch(ctx, b.js.Conn(), b.name, map[string]any{"last_by_subj": "$KV." + b.kv.Bucket() + "." + key})
 	switch {
 	case errors.Is(err, errNoMessage):
-		return v, 0, nil
+		return nil, 0, nil
 	case err != nil:
-		return v, 0, err
+		return nil, 0, err
 	case bytes.Contains(m.Headers, []byte("KV-Operation")): // it was deleted
-		return v, 0, nil
+		return nil, 0, nil
 	}
-	v, err = decodeLease(m.Data)
-	return v, m.Seq, err
+	return m.Data, m.Seq, nil
 }

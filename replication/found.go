@@ -217,7 +217,7 @@ func AnswerFounder(desk *inbox.Desk, prefix string, shard uint32, node, cluster 
 	if err != nil {
 		return nil, err
 	}
-	return desk.Subscribe(subjects{prefix, shard}.founder(), func(m *inbox.Request) {
+	return desk.Subscribe(subjects{prefix: prefix, shard: shard}.founder(), func(m *inbox.Request) {
 		_ = m.Answer(replyFounder, nil, reply) // the node that asked asks again
 	})
 }
@@ -229,7 +229,7 @@ func (n *Node) awaitFounder(ctx context.Context) error {
 	defer cancel()
 	var founder founderReply
 	foreign := false
-	err := n.askAll(ctx, n.subjects().founder(), func(m *nats.Msg) (enough bool) {
+	err := askEach(ctx, n.opts.Conn, n.subjects().founder(), func(m *nats.Msg) (enough bool) {
 		if json.Unmarshal(m.Data, &founder) != nil || founder.Node == "" {
 			foreign = true
 			return false

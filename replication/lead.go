@@ -34,7 +34,7 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 	at := n.local.Last()
 	n.opts.Logger.Info("this node leads", slog.Uint64(job.LogEpoch, at.Epoch), slog.Uint64("lsn", at.LSN))
 	n.publishStatus(RoleLeader)
-	n.beatOnce() // the previous leader waits for this beat before it ends
+	n.host.beatOnce() // the previous leader waits for this beat before it ends
 	return n.serve(ctx, leading, func() { ready(RoleLeader) })
 }
 

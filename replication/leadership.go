@@ -87,7 +87,7 @@ func (n *Node) renew(ctx context.Context) error {
 	// The heirs count from before the write. A renewal that is stored although its reply is lost has named them.
 	next := n.renewal(begun)
 	if trusted := n.Trust() > 0; r.unsure || !trusted {
-		v, revision, err := n.bucket.read(ctx)
+		v, revision, err := n.register.read(ctx)
 		damaged := errors.Is(err, errDamagedLease)
 		if err != nil && !damaged {
 			return err
@@ -103,7 +103,7 @@ func (n *Node) renew(ctx context.Context) error {
 		}
 		r.revision = revision
 	}
-	revision, err := n.bucket.swap(ctx, next, r.revision)
+	revision, err := n.register.swap(ctx, next, r.revision)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unsure = err != nil; r.unsure {
@@ -192,14 +192,14 @@ func (n *Node) release(ctx context.Context, to string) error {
 	v := r.value
 	v.Released, v.To = true, to
 	for {
-		revision, err := n.bucket.swap(ctx, v, r.revision)
+		revision, err := n.register.swap(ctx, v, r.revision)
 		if err == nil {
 			r.mu.Lock()
 			r.value, r.revision = v, revision
 			r.mu.Unlock()
 			return nil
 		}
-		now, found, lookErr := n.bucket.read(ctx)
+		now, found, lookErr := n.register.held(ctx)
 		if lookErr != nil {
 			return errors.Join(err, lookErr)
 		}

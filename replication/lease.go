@@ -29,6 +29,11 @@ type leaseValue struct {
 	// after a renewal. All other nodes wait for the end of the lease. nil: the holder runs an older release
 	// that knows no heirs.
 	Heirs []string `json:"heirs"`
+
+	// Only in a cluster with several shards, where the key of the holder's node renews the lease and names the heirs,
+	// see ledger: the shard, and the epoch of the holder's node.
+	Shard uint32 `json:"shard,omitempty"`
+	Epoch uint64 `json:"epoch,omitempty"`
 }
 
 const leaseVersion = 1

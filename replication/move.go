@@ -62,10 +62,10 @@ func (n *Node) keepSeats(ctx context.Context) {
 
 // seats returns those two streams.
 func (n *Node) seats() []*seat {
-	if b, ok := n.bucket.(*bucket); ok && n.stream != nil {
-		return []*seat{&n.stream.seat, &b.seat}
+	if n.bucket == nil || n.stream == nil {
+		return nil
 	}
-	return nil
+	return []*seat{&n.stream.seat, &n.bucket.seat}
 }
 
 // reseat moves the leadership of a stream to a better server, if there is one. The mutex is held until another

@@ -25,12 +25,14 @@ import (
 //
 // Invariant: a node whose Trust is not positive launches nothing.
 type Node struct {
-	opts   Options // never changed: every goroutine reads it
-	local  Local
-	stream *jetStream
-	bucket register
-	author uint64
-	id     ClusterID
+	opts     Options // never changed: every goroutine reads it
+	local    Local
+	stream   *jetStream
+	host     *Host
+	register register
+	bucket   *bucket // of the register; nil in the simulation
+	author   uint64
+	id       ClusterID
 
 	// discard is whether the node's own data is to be replaced by the cluster's. After NewNode only Run changes it.
 	discard bool
@@ -64,13 +66,12 @@ type Node struct {
 
 	watchers sync.WaitGroup // goroutines that run as long as Run does, in every role
 
+	warned      warner
 	copies      copies       // how far the log is durable at the standbys
 	noteWanted  atomic.Bool  // the leader asks the standbys how far their logs are durable
 	durable     job.Position // newest commit that is durable in this node's log and part of the cluster's; guarded by mu
 	knownKeeper knownKeeper  // after Attach only keepKnown uses it
 	awaiting    awaiting
-
-	twin twin // another process with this node's name
 
 	// mu guards the fields below and durable: what the loop of Run publishes for Status, the beats and the answers
 	// to other nodes. It is never held during a request or a call of Local.
@@ -80,7 +81,6 @@ type Node struct {
 	lastHolder  string // holder of the lease as last seen
 	lastProcess string
 	lastTerm    uint64
-	warned      map[string]time.Time
 	awaits      []string      // members for which this node waits before it leads
 	awaitsLeft  time.Duration // upper bound of the remaining wait
 	barred      error         // why this node must not lead; nil if it may
@@ -103,10 +103,10 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		return nil, fmt.Errorf("replication: %w", err)
 	}
 	n := &Node{
-		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: RoleStandby, warned: make(map[string]time.Time),
+		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: RoleStandby,
 		stream: newJetStream(js, opts, opts.Shard, opts.Shards),
 		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
-		pumped: make(chan struct{}, 1), stop: make(chan struct{}), twin: twin{beats: make(chan beat, 1)},
+		pumped: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	n.challenger = challenger{
 		node: opts.Node, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: !opts.Local, promises: newPromises(opts),
@@ -118,15 +118,15 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	if err := n.join(ctx); err != nil {
 		return nil, err
 	}
-	n.bucket, err = openBucket(ctx, js, fmt.Sprintf("CARILLON_LEASE_%s", opts.Prefix), fmt.Sprintf("shard.%d", opts.Shard), opts.Replicas, opts.Logger)
-	if err != nil {
-		return nil, err
+	if n.host = opts.Host; n.host == nil {
+		n.host = NewHost()
 	}
-	return n, n.unique(ctx)
+	n.register, err = n.host.adopt(ctx, n, js)
+	return n, err
 }
 
 // subjectsOf returns the subjects of a shard.
-func subjectsOf(o Options) subjects { return subjects{prefix: o.Prefix, shard: o.Shard} }
+func subjectsOf(o Options) subjects { return subjects{o.Prefix, o.Shard, o.Shards > 1} }
 
 func (n *Node) subjects() subjects { return subjectsOf(n.opts) }
 

@@ -22,6 +22,7 @@ type Options struct {
 	Process string     // distinguishes this process from another one of the same node; default [NewProcess]
 	Shard   uint32     // number of the shard whose log is replicated
 	Shards  int        // how many shards the cluster has, for ever; 0: one
+	Host    *Host      // what the members of this process share; nil: a host of its own, for the only member
 	ID      ClusterID  // cluster that the node's data belongs to; zero: none yet
 
 	// Local makes a commit count as soon as it is durable on the leader; the standbys receive it later. If the

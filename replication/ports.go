@@ -36,16 +36,39 @@ var (
 	errStreamGone    = errors.New("replication: the stream is gone")
 )
 
-// register stores the lease.
+// register stores the lease of a shard.
 type register interface {
-	// swap writes a value if the newest revision is the given one; revision 0 means that there is none. It
-	// returns the new revision, or errLost if the revision has changed. After any other error the value may or
-	// may not be stored.
+	// claim takes the lease if its newest revision, as watch and read show it, is the given one; revision 0 means that
+	// there is none. It adds to the value what the register knows, and returns the revision for the next swap, or errLost
+	// if the revision has changed. After any other error the value may or may not be stored.
+	claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error)
+	// swap replaces the lease of this node if the revision is still that of the last swap or claim. It returns what claim
+	// does.
 	swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error)
 	// read returns a recent state of the lease; revision 0 means that there is none. The state may be stale.
 	read(ctx context.Context) (v leaseValue, revision uint64, err error)
+	// held returns a recent state of the lease with the revision that the holder's next swap needs.
+	held(ctx context.Context) (v leaseValue, revision uint64, err error)
 	// watch calls pass with each state of the lease, or with the reason that it cannot be read, until ctx ends.
 	watch(ctx context.Context, pass func(leaseSeen, error)) error
+}
+
+// keys are the keys of a bucket. The revisions of all of them grow together.
+type keys interface {
+	// put writes a value if the newest revision of the key is the given one; revision 0 means that there is none. It
+	// returns what [register.claim] does.
+	put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+	// get returns a recent state of a key, which may be stale; revision 0 means that there is none.
+	get(ctx context.Context, key string) (value []byte, revision uint64, err error)
+	// watch calls pass with each state of the keys that match, until ctx ends.
+	watch(ctx context.Context, match string, pass func(keyState)) error
+}
+
+// keyState is a state of a key; revision 0 means that there is none.
+type keyState struct {
+	key      string
+	value    []byte
+	revision uint64
 }
 
 // Local is the part of a node that replication does not own: its log, its store and its engine. Only one

@@ -136,13 +136,16 @@ func TestSilentNamesGiveWay(t *testing.T) {
 
 // TestBeatsWithBadNames: a beat whose node has an impossible name changes nothing, so it reaches no file either.
 func TestBeatsWithBadNames(t *testing.T) {
-	n := &Node{opts: Options{Node: "own", Boot: func() time.Duration { return time.Hour }}, id: testCluster, peers: newPeers("own")}
+	o := Options{Node: "own", Shards: 1, Boot: func() time.Duration { return time.Hour }}
+	n := &Node{opts: o, id: testCluster, peers: newPeers("own")}
+	h := NewHost()
+	h.opts, h.id, h.members[0] = o, testCluster, &hosted{Node: n}
 	for _, name := range []string{"", "a b", "x\ny", "a.b", ">", strings.Repeat("a", 200)} {
 		text, err := json.Marshal(beat{Version: beatVersion, Node: name, Cluster: testCluster.String(), Rows: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.hearBeat(&inbox.Request{Data: text})
+		h.hearBeat(&inbox.Request{Data: text})
 	}
 	if all := n.peers.all(time.Hour); len(all) != 0 {
 		t.Errorf("%d nodes are known: %+v", len(all), all)

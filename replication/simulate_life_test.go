@@ -89,6 +89,10 @@ func (n *simNode) deliver(ctx context.Context, f *tailSession) error {
 
 // watch passes on the present state of the lease.
 func (n *simNode) watch() {
+	if n.world.plan.several {
+		n.watchKeys()
+		return
+	}
 	if state := n.world.lease.asOf(n.world.now - n.watchDelay - n.lag); n.linked && state.since > n.watched.since {
 		n.watched = state
 		n.node.sawLease(leaseSeen{value: state.value, revision: state.revision})
@@ -151,6 +155,10 @@ func (n *simNode) lead() {
 }
 
 func (n *simNode) renewAll(ctx context.Context) {
+	if n.world.plan.several {
+		n.renewKeys(ctx)
+		return
+	}
 	for {
 		n.world.sleep(dueEvery)
 		if ctx.Err() != nil {

@@ -35,6 +35,8 @@ type simNode struct {
 	wasPaused   bool // was paused since the last commit
 
 	node         *Node
+	host         *hostLease // of a cluster with several shards
+	fed          int        // states of the keys that its watch has shown
 	main, helper *task
 	next         uint64 // sequence that the consumer delivers next
 	watched      leaseState
@@ -95,7 +97,7 @@ func (n *simNode) newNode() *Node {
 	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows}.withDefaults()
 	node := &Node{
 		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: RoleStandby,
-		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), trimmer: newTrimmer(opts.StreamBytesMin),
+		register: registerOfNode{n.world.lease, n}, trimmer: newTrimmer(opts.StreamBytesMin),
 		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
 	node.writer = writer{
@@ -105,6 +107,11 @@ func (n *simNode) newNode() *Node {
 			node.trimmer.reset()
 			return errors.Join(n.world.request(n, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
+	}
+	if n.world.plan.several {
+		node.opts.Shards = 2
+		n.host = n.newHostLease(&node.opts)
+		node.register = &memberLease{n.host, 0}
 	}
 	node.await()
 	return node

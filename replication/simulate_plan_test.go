@@ -49,6 +49,8 @@ type plan struct {
 	deletion             time.Duration
 	slow                 time.Duration // about the time between two nodes whose reads become slow
 	roll                 float64       // a process is of another release than the one before it
+	several              bool          // the cluster has several shards, see simKeys
+	ends                 time.Duration // about the time between two ends of an epoch
 }
 
 func newPlan(seed uint64) plan {
@@ -133,9 +135,12 @@ func (p plan) begin(w *world) {
 	})
 	w.often(p.election, func() { w.elect() })
 	w.often(p.trim, func() { w.stream.trim(20 + w.rng.IntN(400)) })
-	if p.bucket > 0 {
+	if p.bucket > 0 && p.several {
+		w.after(w.between(0, p.length), w.keys.recreate)
+	} else if p.bucket > 0 {
 		w.after(w.between(0, p.length), w.lease.recreate)
 	}
+	w.often(p.ends, func() { w.keys.endEpoch(any().name) })
 	w.often(p.loss, func() { w.loseTail() })
 	w.often(p.deletion, func() { w.delete() })
 }

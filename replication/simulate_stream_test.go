@@ -217,6 +217,12 @@ type registerOfNode struct {
 	node *simNode
 }
 
+func (r registerOfNode) claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error) {
+	return r.swap(ctx, *v, revision)
+}
+
+func (r registerOfNode) held(ctx context.Context) (leaseValue, uint64, error) { return r.read(ctx) }
+
 func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64) (next uint64, err error) {
 	reason, era := r.node.reason, r.era
 	err = r.request(r.node, r.plan.lease, func() error {

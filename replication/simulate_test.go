@@ -24,6 +24,12 @@ func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		seeds = 30
 	}
+	runSimulations(t, "TestSimulation$", seeds, simulate)
+}
+
+// runSimulations runs a simulation with each seed, and tells the command that repeats one that fails.
+func runSimulations(t *testing.T, name string, seeds int, simulate func(seed uint64) *world) {
+	t.Helper()
 	from := *simFrom
 	if *simSeed != 0 {
 		from, seeds = *simSeed, 1
@@ -36,7 +42,7 @@ func TestSimulation(t *testing.T) {
 			counts[what] += n
 		}
 		if w.check.broken != "" {
-			t.Errorf("seed %d: %s: %s\nrepeat with: go test ./replication -run 'TestSimulation$' -sim.seed %d", seed, w.plan, w.check.broken, seed)
+			t.Errorf("seed %d: %s: %s\nrepeat with: go test ./replication -run '%s' -sim.seed %d", seed, w.plan, w.check.broken, name, seed)
 			if failed++; failed == *simFails {
 				break
 			}

@@ -24,6 +24,7 @@ type world struct {
 
 	stream *simStream
 	lease  *simRegister
+	keys   *simKeys // of a cluster with several shards
 	nodes  []*simNode
 	links  map[[2]int]wayState // connections from one node to another that are not open
 	check  checker
@@ -49,6 +50,7 @@ func (e event) SetIndex(int) {}
 func newWorld(p plan) *world {
 	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 0)), counts: make(map[string]int), links: make(map[[2]int]wayState), hash: fnv.New64a(), now: time.Second}
 	w.stream, w.lease, w.check = &simStream{world: w}, &simRegister{world: w}, newChecker(w)
+	w.keys = &simKeys{simRegister: w.lease}
 	for i := range p.nodes {
 		w.nodes = append(w.nodes, newSimNode(w, i))
 	}

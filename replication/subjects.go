@@ -4,20 +4,34 @@ import "fmt"
 
 // subjects names the NATS subjects on which the nodes of a shard talk to each other.
 type subjects struct {
-	prefix string
-	shard  uint32
+	prefix  string
+	shard   uint32
+	several bool // the cluster has several shards: what nodes say for all of them has no number of a shard
 }
 
 // log returns the subject of the stream.
 func (s subjects) log() string { return fmt.Sprintf("%s.log.%d", s.prefix, s.shard) }
 
 // beat returns the subject on which each node publishes its state.
-func (s subjects) beat() string { return fmt.Sprintf("%s.cluster.%d.beat", s.prefix, s.shard) }
+func (s subjects) beat() string {
+	if s.several {
+		return s.prefix + ".cluster.beat"
+	}
+	return fmt.Sprintf("%s.cluster.%d.beat", s.prefix, s.shard)
+}
+
+// host returns the subject on which one node answers one kind of request for all of its shards.
+func (s subjects) host(name, what string) string {
+	if s.several {
+		return fmt.Sprintf("%s.cluster.node.%s.%s", s.prefix, name, what)
+	}
+	return s.node(name, what)
+}
 
 // durable returns the subject on which standbys publish how far their logs are durable.
 func (s subjects) durable() string { return fmt.Sprintf("%s.cluster.%d.durable", s.prefix, s.shard) }
 
-// node returns the subject on which one node answers one kind of request.
+// node returns the subject on which one node answers one kind of request for this shard.
 func (s subjects) node(name, what string) string {
 	return fmt.Sprintf("%s.cluster.%d.node.%s.%s", s.prefix, s.shard, name, what)
 }

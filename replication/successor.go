@@ -38,7 +38,7 @@ func (n *Node) successors(name string) (list []peer) {
 // and to hand over to a node that has just died would leave the cluster without a leader for handoverTime.
 func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
 	for _, p := range n.successors(name) {
-		if n.isThere(ctx, p.Node) {
+		if n.host.isThere(ctx, p.Node) {
 			return p.Node, nil
 		}
 		n.peers.forget(p.Node)

@@ -34,6 +34,7 @@ type process struct {
 	t      *testing.T
 	dir    *datadir.Directory
 	bus    *bus.Bus
+	host   *replication.Host
 	shards [2]*shard.Shard
 	http   *httptest.Server
 	nc     *nats.Conn
@@ -46,7 +47,7 @@ func openProcess(t *testing.T, inCluster bool) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t}
+	p := &process{t: t, host: replication.NewHost()}
 	p.bus, err = bus.Open(t.Context(), bus.Options{
 		Listen: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), ConnectionsMax: 100, Prefix: "carillon",
 		Process: replication.NewProcess(), Inboxes: inboxes, Logger: discard,
@@ -91,7 +92,7 @@ func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts.Cluster = &shard.Cluster{Replication: replication.Options{Conn: conn, Cluster: "prod", Node: "a", Replicas: 1, Shards: 2, Logger: discard}}
+		opts.Cluster = &shard.Cluster{Replication: replication.Options{Conn: conn, Cluster: "prod", Node: "a", Replicas: 1, Shards: 2, Host: p.host, Process: "p", Logger: discard}}
 		if n == 0 {
 			if shards, err := shard.Divide(t.Context(), opts); shards != 2 || err != nil {
 				t.Fatalf("%d shards, %v", shards, err)

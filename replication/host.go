@@ -1,0 +1,205 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// Host is what the members of one process share, however many shards it has: one beat to the other nodes, one question
+// to each node that leads a shard, and one lease, so that a shard more costs an idle process next to nothing. A process
+// has one Host; with one shard each member may have its own. Safe for concurrent use.
+//
+// With one shard the messages and the lease are those of releases that know no other number, see beat, holderQuestion and
+// shardLease. With several, the host has subjects of its own, and hostLease renews the leases of all shards at once.
+type Host struct {
+	mu      sync.Mutex
+	opts    Options // of the first member
+	id      ClusterID
+	bucket  *bucket
+	lease   *hostLease // nil with one shard
+	members map[uint32]*hosted
+	warned  warner
+	twin    twin
+
+	beating sync.Mutex // held while a beat is made and published
+	subs    []*nats.Subscription
+	stop    context.CancelFunc // nil: no member listens
+	work    sync.WaitGroup
+}
+
+// hosted is a member that listens.
+type hosted struct {
+	*Node
+	end    context.CancelCauseFunc // ends it
+	asker  asker
+	asking bool // a question for it is under way; guarded by the host's mutex
+}
+
+// NewHost returns a host without members. The options of the first one say where its messages go.
+func NewHost() *Host {
+	return &Host{members: make(map[uint32]*hosted), twin: twin{beats: make(chan beat, 1)}}
+}
+
+var errOtherHost = errors.New("replication: the members of a process must agree")
+
+// adopt opens for the first member what all members share, and returns the register of the member's lease. The name of
+// the node must be free among the other processes.
+func (h *Host) adopt(ctx context.Context, n *Node, js jetstream.JetStream) (register, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := &n.opts
+	if h.bucket == nil {
+		bucket, err := openBucket(ctx, js, o)
+		if err != nil {
+			return nil, err
+		}
+		h.opts, h.id = *o, n.id
+		if err := h.unique(ctx); err != nil {
+			return nil, err
+		}
+		h.bucket = bucket
+		if o.Shards > 1 {
+			h.lease = &hostLease{opts: &h.opts, cluster: n.id, keys: bucket, ledger: newLedger(o.Shards), warn: h.warn}
+		}
+	}
+	if h.opts.Shards != o.Shards || h.id != n.id || h.opts.Node != o.Node || h.opts.Process != o.Process {
+		return nil, fmt.Errorf("%w on the node, the cluster and the number of shards", errOtherHost)
+	}
+	n.bucket = h.bucket
+	if h.lease == nil {
+		return &shardLease{h.bucket, keyOfShard(o.Shard)}, nil
+	}
+	return &memberLease{h.lease, o.Shard}, nil
+}
+
+// errNameTaken says that another process runs under this node's name.
+var errNameTaken = errors.New("replication: a node of this name is in the cluster already")
+
+// unique returns an error if another process answers under this node's name. It runs before this process answers
+// that question itself. Two processes that start at the same moment both pass; watchTwin finds them.
+func (h *Host) unique(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if h.isThere(ctx, h.opts.Node) {
+		return fmt.Errorf("%w: %q; give each node a name of its own (--node)", errNameTaken, h.opts.Node)
+	}
+	return nil
+}
+
+// enter begins to listen for a member. end ends the member if another process of the node's name is to go on.
+func (h *Host) enter(n *Node, end context.CancelCauseFunc) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.members[n.opts.Shard] != nil {
+		return fmt.Errorf("%w: there are two of shard %d", errOtherHost, n.opts.Shard)
+	}
+	if h.stop == nil {
+		if err := h.begin(); err != nil {
+			return err
+		}
+	}
+	h.members[n.opts.Shard] = &hosted{Node: n, end: end}
+	return nil
+}
+
+// begin subscribes to what the host hears, and starts its loops. The caller holds the mutex.
+func (h *Host) begin() error {
+	desk := inbox.NewDesk(h.opts.Conn, h.opts.Inboxes, h.opts.Logger)
+	names := subjectsOf(h.opts)
+	for subject, handle := range map[string]func(*inbox.Request){
+		names.beat():                       h.hearBeat,
+		names.host(h.opts.Node, askHolder): h.answerHolder,
+		names.host(h.opts.Node, askYield):  h.answerYield,
+	} {
+		sub, err := desk.Subscribe(subject, handle)
+		if err != nil {
+			h.unsubscribe()
+			return fmt.Errorf("replication: subscribe to %s: %w", subject, err)
+		}
+		h.subs = append(h.subs, sub)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.work.Go(func() { h.beatAll(ctx) })
+	h.work.Go(func() { h.askAll(ctx) })
+	h.work.Go(func() { h.watchTwin(ctx) })
+	if h.lease != nil {
+		h.work.Go(func() { h.lease.watchAll(ctx) })
+		h.work.Go(func() { h.lease.renewAll(ctx) })
+	}
+	return nil
+}
+
+func (h *Host) unsubscribe() {
+	for _, sub := range h.subs {
+		_ = sub.Unsubscribe()
+	}
+	h.subs = nil
+}
+
+// leave ends what enter began. After the last member the host's goroutines have ended, so that no beat follows the note
+// of the member that it ends.
+func (h *Host) leave(n *Node) {
+	h.mu.Lock()
+	delete(h.members, n.opts.Shard)
+	last := len(h.members) == 0 && h.stop != nil
+	if last {
+		h.unsubscribe()
+		h.stop()
+		h.stop = nil
+	}
+	h.mu.Unlock()
+	if last {
+		h.work.Wait()
+	}
+	h.beating.Lock() // a beat that has this member is published before the note that it ends
+	defer h.beating.Unlock()
+}
+
+func (h *Host) warn(what string, err error) { h.warned.warn(h.opts.Logger, what, err) }
+
+// all returns the members that listen, in the order of their shards.
+func (h *Host) all() (list []*hosted) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for n := range uint32(h.opts.Shards) {
+		if m := h.members[n]; m != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// member returns the member of a shard; nil if none listens.
+func (h *Host) member(shard uint32) *hosted {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.members[shard]
+}
+
+// isFirst reports whether a member leads, and no member of a lower shard does.
+func (h *Host) isFirst(n *Node) bool {
+	for _, m := range h.all() {
+		if m.Role() == RoleLeader {
+			return m.Node == n
+		}
+	}
+	return false
+}
+
+// resigns reports whether a member of this process is to end.
+func (h *Host) resigns() bool {
+	for _, m := range h.all() {
+		if m.resigned() {
+			return true
+		}
+	}
+	return false
+}

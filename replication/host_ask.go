@@ -1,0 +1,230 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// hostQuestion is the question to a node in a cluster with several shards: what a holderQuestion asks, for each shard of
+// which that node has the lease. Without shards it asks for all that the node has.
+type hostQuestion struct {
+	Node    string          `json:"node"`
+	Process string          `json:"process"`
+	Shards  []shardQuestion `json:"shards"`
+}
+
+// shardQuestion is the part of a question about one shard.
+type shardQuestion struct {
+	Shard uint32 `json:"shard"`
+	holderQuestion
+}
+
+// hostReply answers a hostQuestion.
+type hostReply struct {
+	Node    string       `json:"node"`
+	Process string       `json:"process"`
+	Shards  []shardReply `json:"shards"`
+}
+
+// shardReply is the part of a reply about one shard.
+type shardReply struct {
+	Shard uint32 `json:"shard"`
+	holderReply
+}
+
+// of returns what the reply says about a shard. A process that says nothing about it holds no lease of it.
+func (r *hostReply) of(shard uint32) holderReply {
+	for _, s := range r.Shards {
+		if s.Shard == shard {
+			return s.holderReply
+		}
+	}
+	return holderReply{Node: r.Node, Process: r.Process}
+}
+
+// askAll regularly asks the holders of the leases whether they are alive, until ctx ends. When a process dies, the NATS
+// server knows that at once and reports that there are no responders. A holder is asked again when it has answered, or
+// when the question has timed out, so a slow one gets fewer questions and not a queue of them.
+func (h *Host) askAll(ctx context.Context) {
+	for range ticks(ctx, askEvery) {
+		for holder, group := range h.toAsk() {
+			h.work.Go(func() {
+				h.askHolder(ctx, holder, group)
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				for _, m := range group {
+					m.asking = false
+				}
+			})
+		}
+	}
+}
+
+// toAsk returns the members that have a question, by the node that it is for.
+func (h *Host) toAsk() map[string][]*hosted {
+	groups := make(map[string][]*hosted)
+	for _, m := range h.all() {
+		holder, _, _ := m.holder()
+		if holder == "" || holder == h.opts.Node {
+			continue
+		}
+		h.mu.Lock()
+		if !m.asking {
+			m.asking = true
+			groups[holder] = append(groups[holder], m)
+		}
+		h.mu.Unlock()
+	}
+	return groups
+}
+
+// askHolder asks a node about the leases of some members, and passes the outcomes on to them. Two processes may run under
+// its name for a moment; only the answer of the process that holds a lease proves that the holder is alive.
+func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	asked := make([]leaseValue, len(group))
+	for i, m := range group {
+		_, asked[i].Process, asked[i].Term = m.holder()
+	}
+	questions := func() (list []shardQuestion) {
+		for i, m := range group {
+			list = append(list, shardQuestion{m.opts.Shard, m.question(&m.asker, node, asked[i].Term)})
+		}
+		return list
+	}
+	list := questions()
+	reply, err := h.ask(ctx, node, list)
+	again := false
+	for i, m := range group {
+		again = err == nil && list[i].Promise == 0 && m.asker.outcome(reply.of(m.opts.Shard), nil) == answered && m.asker.stamp != 0 || again
+	}
+	if again {
+		reply, err = h.ask(ctx, node, questions()) // the first promise can be given at once
+	}
+	for i, m := range group {
+		m.hearsOf(h.outcome(ctx, m, node, asked[i], reply, err))
+	}
+}
+
+// outcome returns what the reply of a node means for a member.
+func (h *Host) outcome(ctx context.Context, m *hosted, node string, asked leaseValue, reply hostReply, err error) answer {
+	if err == nil && asked.Process != "" && reply.Process != asked.Process {
+		reply, err = h.askProcess(ctx, node, asked.Process)
+	}
+	r := reply.of(m.opts.Shard)
+	return answer{node: node, outcome: m.asker.outcome(r, err), ended: err == nil && r.Term < asked.Term}
+}
+
+// hearsOf passes the outcome of a question on to the loop of the member.
+func (n *Node) hearsOf(a answer) {
+	select {
+	case n.answers <- a:
+	default: // a node that joins or leads does not read it
+	}
+}
+
+// ask sends questions to a node. An empty list asks whether it is there.
+func (h *Host) ask(ctx context.Context, node string, list []shardQuestion) (hostReply, error) {
+	question := hostQuestion{h.opts.Node, h.opts.Process, list}
+	var b []byte
+	var err error
+	switch {
+	case h.opts.Shards > 1:
+		b, err = json.Marshal(question)
+	case len(list) == 1:
+		b, err = json.Marshal(list[0].holderQuestion)
+	default:
+		b, err = json.Marshal(holderQuestion{})
+	}
+	if err != nil {
+		return hostReply{}, err
+	}
+	m, err := h.opts.Conn.RequestWithContext(ctx, subjectsOf(h.opts).host(node, askHolder), b)
+	if err != nil {
+		return hostReply{}, err
+	}
+	reply, ok := h.readReply(m.Data)
+	if !ok || reply.Node != node {
+		return hostReply{}, errForeignReply
+	}
+	return reply, nil
+}
+
+// readReply reads the reply of a node; ok is false if it is none.
+func (h *Host) readReply(data []byte) (reply hostReply, ok bool) {
+	if h.opts.Shards > 1 {
+		return reply, json.Unmarshal(data, &reply) == nil
+	}
+	var r holderReply
+	ok = json.Unmarshal(data, &r) == nil
+	return hostReply{r.Node, r.Process, []shardReply{{h.opts.Shard, r}}}, ok
+}
+
+// isThere reports whether a node answers at this moment.
+func (h *Host) isThere(ctx context.Context, node string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_, err := h.ask(ctx, node, nil)
+	return err == nil
+}
+
+// answerHolder answers a question about the leases.
+func (h *Host) answerHolder(m *inbox.Request) {
+	if h.opts.Shards == 1 {
+		var q holderQuestion
+		_ = json.Unmarshal(m.Data, &q) // nodes of older releases send no data
+		if member := h.member(h.opts.Shard); member != nil {
+			respond(m, "cluster."+askHolder, member.reply(q))
+		}
+		return
+	}
+	var q hostQuestion
+	_ = json.Unmarshal(m.Data, &q)
+	respond(m, "cluster."+askHolder, h.reply(&q))
+}
+
+// reply answers a question. About a shard that this process does not have, it says nothing.
+func (h *Host) reply(q *hostQuestion) hostReply {
+	reply := hostReply{Node: h.opts.Node, Process: h.opts.Process, Shards: []shardReply{}}
+	asked := make(map[uint32]holderQuestion, min(len(q.Shards), h.opts.Shards))
+	for _, s := range q.Shards {
+		asked[s.Shard] = s.holderQuestion
+	}
+	for _, m := range h.all() {
+		about, ok := asked[m.opts.Shard]
+		if about.Node, about.Process = q.Node, q.Process; !ok && len(q.Shards) > 0 {
+			continue
+		}
+		if r := m.reply(about); ok || r.Term != 0 {
+			reply.Shards = append(reply.Shards, shardReply{m.opts.Shard, r})
+		}
+	}
+	return reply
+}
+
+// askProcess asks the process that holds a lease after another process of its name has answered. If the holder does not
+// answer, the other one's answer counts.
+func (h *Host) askProcess(ctx context.Context, node, process string) (reply hostReply, err error) {
+	foreign := true
+	err = askEach(ctx, h.opts.Conn, subjectsOf(h.opts).host(node, askHolder), func(m *nats.Msg) (enough bool) {
+		r, ok := h.readReply(m.Data)
+		if !ok || r.Node != node {
+			return false
+		}
+		reply, foreign = r, false
+		return r.Process == process
+	})
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return reply, err
+	case foreign:
+		return reply, errForeignReply
+	}
+	return reply, nil
+}

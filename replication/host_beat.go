@@ -1,0 +1,123 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/instant"
+)
+
+// hostBeat is the beat of a node in a cluster with several shards: what a beat says, for all of them. With one shard the
+// beat of the member is published as it is.
+type hostBeat struct {
+	Version int            `json:"version"`
+	Node    string         `json:"node"`
+	Process string         `json:"process"`
+	Cluster string         `json:"cluster_id"`
+	Time    instant.Millis `json:"time"`
+	Release string         `json:"release"`
+	Rows    byte           `json:"rows"`
+	Shards  []shardBeat    `json:"shards"`
+}
+
+// shardBeat is the part of a beat about one shard.
+type shardBeat struct {
+	Shard     uint32 `json:"shard"`
+	Role      string `json:"role"`
+	Epoch     uint64 `json:"epoch"`
+	LSN       uint64 `json:"lsn"`
+	Confirmed uint64 `json:"confirmed,omitempty"`
+	Applied   uint64 `json:"applied"`
+	Notes     bool   `json:"notes,omitempty"`
+}
+
+const hostBeatVersion = 2
+
+// beatAll publishes this node's beat regularly, until ctx ends.
+func (h *Host) beatAll(ctx context.Context) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		h.beatOnce()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// beatOnce publishes one beat, and with it the newest note of each standby, because a note may be lost like a beat.
+func (h *Host) beatOnce() {
+	h.beating.Lock()
+	defer h.beating.Unlock()
+	members := h.all()
+	if len(members) == 0 {
+		return
+	}
+	_ = h.opts.Conn.Publish(subjectsOf(h.opts).beat(), h.beatOf(members)) // a lost beat does no harm: the next one follows
+	for _, m := range members {
+		m.repeatDurable()
+	}
+}
+
+// beatOf returns the beat for the present state of the members.
+func (h *Host) beatOf(members []*hosted) []byte {
+	if h.opts.Shards == 1 {
+		b, _ := json.Marshal(members[0].newBeat()) // strings and numbers: it cannot fail
+		return b
+	}
+	one := members[0].newBeat()
+	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows}
+	for _, m := range members {
+		b := m.newBeat()
+		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes})
+	}
+	b, _ := json.Marshal(all)
+	return b
+}
+
+// readBeat returns what a beat says about each shard, by the number of the shard, and what it says of the node; ok is
+// false if it is no beat of a node of the cluster.
+func (h *Host) readBeat(data []byte) (of map[uint32]beat, node beat, ok bool) {
+	if h.opts.Shards == 1 {
+		ok = json.Unmarshal(data, &node) == nil && node.Version == beatVersion && node.Cluster == h.id.String() && isNode(node.Node)
+		return map[uint32]beat{h.opts.Shard: node}, node, ok
+	}
+	var all hostBeat
+	if json.Unmarshal(data, &all) != nil || all.Version != hostBeatVersion || all.Cluster != h.id.String() || !isNode(all.Node) {
+		return nil, node, false
+	}
+	node = beat{Version: beatVersion, Node: all.Node, Process: all.Process, Cluster: all.Cluster, Time: all.Time, Release: all.Release, Rows: all.Rows}
+	of = make(map[uint32]beat)
+	for _, s := range all.Shards {
+		b := node
+		b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes = s.Role, s.Epoch, s.LSN, s.Confirmed, s.Applied, s.Notes
+		of[s.Shard] = b
+	}
+	return of, node, true
+}
+
+// hearBeat passes the beat of a node, this one's included, on to the members.
+func (h *Host) hearBeat(m *inbox.Request) {
+	of, node, ok := h.readBeat(m.Data)
+	if !ok {
+		return
+	}
+	if node.Node == h.opts.Node && node.Process != h.opts.Process {
+		h.twin.meet(node) // it is not recorded: this node's own entry must describe this process
+		return
+	}
+	for _, member := range h.all() {
+		if b, has := of[member.opts.Shard]; has {
+			member.hears(b)
+		}
+	}
+	if offset := time.Until(node.Time.Time()); offset.Abs() > offsetMost {
+		h.warn(fmt.Sprintf("the clock of node %s differs from this one's; jobs are due by the leader's, so run a time daemon", node.Node),
+			fmt.Errorf("by %s", offset.Round(time.Millisecond)))
+	}
+}

@@ -1,0 +1,331 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const nodeVersion = 1
+
+func (v nodeValue) encode() []byte {
+	v.Version = nodeVersion
+	b, _ := json.Marshal(v) // strings and numbers: it cannot fail
+	return b
+}
+
+// decodeNode decodes the value of the key of a node. Another version is not damage: it stays, as that of a lease does.
+func decodeNode(b []byte) (v nodeValue, err error) {
+	if err := json.Unmarshal(b, &v); err != nil {
+		return v, fmt.Errorf("%w: %w", errDamagedLease, err)
+	}
+	if v.Version != nodeVersion {
+		return v, fmt.Errorf("replication: the lease of a node has version %d, and this program knows %d", v.Version, nodeVersion)
+	}
+	return v, nil
+}
+
+// hostLease is the lease of a node: it renews the leases of all shards that the process leads, with one write. Safe for
+// concurrent use.
+//
+// Each shard has a tenure of its own, and each of its heirs promises for it alone, so what was shown for one shard holds
+// for each of several. What they share is the write: it begins before, and ends after, whatever each of them counts.
+type hostLease struct {
+	opts    *Options // of any member
+	cluster ClusterID
+	keys    keys
+	ledger  *ledger
+	warn    func(what string, err error)
+
+	renewing sync.Mutex // held during a round, and while the key is taken; guards the fields below
+	held     bool       // the key has this process and its epoch, as far as it knows
+	value    nodeValue
+	revision uint64
+	unsure   bool // the last write failed: read the key before the next one
+
+	mu  sync.Mutex
+	led []*Node // members that lead or are about to
+}
+
+// lead renews the lease of a member until ctx ends.
+func (h *hostLease) lead(ctx context.Context, n *Node) {
+	h.mu.Lock()
+	h.led = append(h.led, n)
+	h.mu.Unlock()
+	<-ctx.Done()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, m := range h.led {
+		if m == n {
+			h.led = append(h.led[:i:i], h.led[i+1:]...)
+			return
+		}
+	}
+}
+
+// leading returns the members whose leases are to be renewed.
+func (h *hostLease) leading() []*Node {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []*Node
+	for _, n := range h.led {
+		if n.leadership.ctx.Err() == nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// hold makes the process the holder of its node's key, in an epoch of its own, and returns the epoch.
+func (h *hostLease) hold(ctx context.Context) (epoch uint64, err error) {
+	h.renewing.Lock()
+	defer h.renewing.Unlock()
+	if h.held {
+		return h.value.Epoch, nil
+	}
+	now, revision, err := h.read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	next := nodeValue{Cluster: h.cluster.String(), Node: h.opts.Node, Process: h.opts.Process, Epoch: now.Epoch + 1, Renewal: now.Renewal + 1, Shards: []shardGrant{}}
+	if revision, err = h.put(ctx, h.opts.Node, next, revision); err != nil {
+		return 0, fmt.Errorf("replication: begin an epoch of this node: %w", err)
+	}
+	h.held, h.value, h.revision, h.unsure = true, next, revision, false
+	return next.Epoch, nil
+}
+
+// read reads the key of the node. What the ledger has seen counts if it is newer.
+func (h *hostLease) read(ctx context.Context) (v nodeValue, revision uint64, err error) {
+	b, revision, err := h.keys.get(ctx, keyOfNode(h.opts.Node))
+	if err == nil && revision != 0 {
+		v, err = decodeNode(b)
+	}
+	if errors.Is(err, errDamagedLease) {
+		v, err = nodeValue{}, nil // it is replaced
+	}
+	if seen := h.ledger.node(h.opts.Node); err == nil && revision != 0 && seen.value.after(v) {
+		return seen.value, max(revision, seen.revision), nil
+	}
+	return v, revision, err
+}
+
+// put writes the key of a node, and lets the ledger know.
+func (h *hostLease) put(ctx context.Context, node string, v nodeValue, revision uint64) (uint64, error) {
+	b := v.encode()
+	revision, err := h.keys.put(ctx, keyOfNode(node), b, revision)
+	if err == nil {
+		_ = h.ledger.see(keyState{keyOfNode(node), b, revision}) // it was just encoded
+	}
+	return revision, err
+}
+
+// end ends the epoch in which another process took a lease, unless it has ended already: from then on that process can
+// renew none of its leases.
+func (h *hostLease) end(ctx context.Context, lease *leaseValue) error {
+	now := h.ledger.node(lease.Node)
+	if now.revision != 0 && (now.value.Process != lease.Process || now.value.Epoch != lease.Epoch) {
+		return nil
+	}
+	next := nodeValue{Cluster: lease.Cluster, Node: lease.Node, Epoch: lease.Epoch + 1, Renewal: now.value.Renewal + 1, EndedBy: heirOf(h.opts.Node, h.opts.Process), Shards: []shardGrant{}}
+	if _, err := h.put(ctx, lease.Node, next, now.revision); err != nil {
+		return err
+	}
+	h.opts.Logger.Info("the leases of a node were ended", slog.String("node", lease.Node), slog.Uint64("epoch", lease.Epoch))
+	return nil
+}
+
+// watchAll lets the ledger see each state of the keys, until ctx ends. A watch can end, or fall silent, when the server
+// that serves it dies. It begins again after retryPause; members read their leases where the silence lasts.
+func (h *hostLease) watchAll(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := h.keys.watch(ctx, ">", func(s keyState) {
+			if err := h.ledger.see(s); err != nil {
+				h.warn("the bucket of the leases holds something else", err)
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			h.opts.Logger.Debug("the leases cannot be watched; trying again", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// renewAll renews the leases until ctx ends.
+func (h *hostLease) renewAll(ctx context.Context) {
+	for range ticks(ctx, dueEvery) {
+		if err := h.renewDue(ctx); err != nil && ctx.Err() == nil {
+			h.warn("the lease cannot be renewed; trying again", err)
+		}
+	}
+}
+
+// renewDue renews the leases of all members if that of one is due, and ends the leadership of members whose shard was
+// taken by another node.
+func (h *hostLease) renewDue(ctx context.Context) error {
+	members, due := h.leading(), false
+	for _, n := range members {
+		if h.ledger.tookOver(n) {
+			n.loses(h.ledger.lease(n.opts.Shard))
+			return nil
+		}
+		due = due || n.leadership.due(h.opts.Boot())
+	}
+	if !due {
+		return nil
+	}
+	h.renewing.Lock()
+	defer h.renewing.Unlock()
+	err := h.renew(ctx, members)
+	if !errors.Is(err, ErrDeposed) {
+		return err
+	}
+	h.held = false
+	for _, n := range members {
+		n.loses(h.ledger.lease(n.opts.Shard))
+	}
+	return nil
+}
+
+// tookOver reports whether the key of a member's shard names another leadership than the member's.
+func (l *ledger) tookOver(n *Node) bool {
+	v, revision := l.own(n.opts.Shard)
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	isOther := v.Node != r.value.Node || v.Process != r.value.Process || v.Term != r.value.Term
+	return isOther && (v.Term > r.value.Term || v.Term == r.value.Term && revision > r.revision)
+}
+
+// renew writes the key of the node once. Like [Node.renew] it reads the key first if the outcome of the last write is
+// unknown, or if a member may not launch.
+func (h *hostLease) renew(ctx context.Context, members []*Node) error {
+	begun := h.opts.Boot()
+	next := h.value
+	next.Renewal++
+	next.Shards = make([]shardGrant, 0, len(members))
+	for _, n := range members {
+		v := n.renewal(begun)
+		next.Shards = append(next.Shards, shardGrant{n.opts.Shard, v.Term, v.Heirs})
+	}
+	if trusted := trustAll(members); h.unsure || !trusted {
+		if err := h.review(ctx, members, trusted); err != nil {
+			return err
+		}
+		begun = h.opts.Boot()
+	}
+	revision, err := h.put(ctx, h.opts.Node, next, h.revision)
+	if h.unsure = err != nil; h.unsure {
+		if errors.Is(err, errLost) {
+			return nil // most likely an own write whose reply was lost; the next read shows it
+		}
+		return err
+	}
+	h.value, h.revision = next, revision
+	for i, n := range members {
+		n.renewedAt(begun, next.Renewal, next.Shards[i])
+	}
+	return nil
+}
+
+// trustAll reports whether all members may launch.
+func trustAll(members []*Node) bool {
+	for _, n := range members {
+		if n.Trust() <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// review reads the key of the node, and takes over its revision. It returns ErrDeposed if the epoch was ended, and
+// writes the keys of the shards again if the bucket was made anew.
+func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) error {
+	v, revision, err := h.read(ctx)
+	if err != nil {
+		return err
+	}
+	lasts := false
+	for _, n := range members {
+		lasts = lasts || n.leadership.left(h.opts.Boot()) > 0
+	}
+	if err := h.judge(v, revision, trusted, lasts); err != nil {
+		return err
+	}
+	if h.revision = revision; revision != 0 {
+		return nil
+	}
+	for _, n := range members {
+		if err := h.restore(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge says what a state of the key that was read means, as [leadership.judge] does for a lease.
+func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) error {
+	empty := v.Node == ""
+	isAnew := empty && h.revision == 0
+	switch older := isAnew || revision < h.revision && !v.after(h.value); {
+	case empty && trusted:
+		return nil
+	case older && lasts:
+		return errStale
+	case empty || v.Process != h.value.Process || v.Epoch != h.value.Epoch:
+		return ErrDeposed
+	default:
+		return nil
+	}
+}
+
+// restore writes the key of a member's shard into a bucket that was made anew. If another node was faster, the watch
+// shows that, and the member loses the shard.
+func (h *hostLease) restore(ctx context.Context, n *Node) error {
+	r := &n.leadership
+	r.mu.Lock()
+	v := r.value
+	r.mu.Unlock()
+	v.Heirs = nil
+	revision, err := h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), 0)
+	if errors.Is(err, errLost) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.revision = revision
+	return nil
+}
+
+// renewedAt records that a write which began at an instant has renewed the lease of this member.
+func (n *Node) renewedAt(begun time.Duration, renewal uint64, g shardGrant) {
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tenure.lease == 0 || r.value.Term != g.Term {
+		return // the leadership has ended meanwhile
+	}
+	r.value.Renewal, r.value.Heirs = renewal, g.Heirs
+	r.tenure.succeeded(begun, g.Heirs)
+	n.trusts()
+}
+
+// loses ends the leadership of a member, because another node has its lease, or may have.
+func (n *Node) loses(l leaseSeen) {
+	n.opts.Logger.Warn("another node has the lease; this one follows", slog.Uint64("shard", uint64(n.opts.Shard)))
+	n.distrust()
+	if l.revision != 0 {
+		n.foundLease(l)
+	}
+	n.leadership.end()
+}

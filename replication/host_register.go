@@ -1,0 +1,92 @@
+package replication
+
+import (
+	"context"
+	"errors"
+)
+
+// memberLease is the lease of one of several shards. It implements register.
+type memberLease struct {
+	host  *hostLease
+	shard uint32
+}
+
+// claim implements register. It ends the epoch of the node that has the lease before it takes the key of the shard, so
+// the former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
+func (l *memberLease) claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error) {
+	epoch, err := l.host.hold(ctx)
+	if err != nil {
+		return 0, err
+	}
+	lease := l.host.ledger.lease(l.shard)
+	held, at := l.host.ledger.own(l.shard)
+	switch {
+	case revision == 0:
+		at = 0
+	case lease.revision != revision:
+		return 0, errLost
+	case !held.Released && held.Node != "" && held.Process != l.host.opts.Process:
+		if err := l.host.end(ctx, &held); err != nil {
+			return 0, err
+		}
+	}
+	v.Shard, v.Epoch, v.Renewal, v.Heirs = l.shard, epoch, l.host.ledger.node(v.Node).value.Renewal, nil
+	return l.swap(ctx, *v, at)
+}
+
+// swap implements register: it writes the key of the shard.
+func (l *memberLease) swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
+	b := v.encode()
+	revision, err := l.host.keys.put(ctx, keyOfShard(l.shard), b, revision)
+	if err == nil {
+		_ = l.host.ledger.see(keyState{keyOfShard(l.shard), b, revision}) // it was just encoded
+	}
+	return revision, err
+}
+
+// held implements register. What it reads goes into the ledger.
+func (l *memberLease) held(ctx context.Context) (v leaseValue, revision uint64, err error) {
+	b, revision, err := l.host.keys.get(ctx, keyOfShard(l.shard))
+	if err != nil || revision == 0 {
+		return v, 0, err
+	}
+	if v, err = decodeLease(b); err == nil || errors.Is(err, errDamagedLease) {
+		_ = l.host.ledger.see(keyState{keyOfShard(l.shard), b, revision})
+	}
+	return v, revision, err
+}
+
+// read implements register. The lease that it returns is never older than one that was seen.
+func (l *memberLease) read(ctx context.Context) (leaseValue, uint64, error) {
+	v, revision, err := l.held(ctx)
+	if err != nil || revision == 0 {
+		return v, revision, err
+	}
+	node, at, err := l.host.keys.get(ctx, keyOfNode(v.Node))
+	if err != nil {
+		return v, 0, err
+	}
+	if at != 0 {
+		_ = l.host.ledger.see(keyState{keyOfNode(v.Node), node, at})
+	}
+	lease := l.host.ledger.lease(l.shard)
+	return lease.value, lease.revision, nil
+}
+
+// watch implements register.
+func (l *memberLease) watch(ctx context.Context, pass func(leaseSeen, error)) error {
+	state := l.host.ledger.shards[l.shard]
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-state.news:
+			lease := l.host.ledger.lease(l.shard)
+			var err error
+			if lease.damaged {
+				err = errDamagedLease
+			}
+			pass(lease, err)
+		}
+	}
+}

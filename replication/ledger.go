@@ -1,0 +1,219 @@
+package replication
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// ledger combines the keys of the bucket into the leases of the shards, in a cluster with several shards: the key of a
+// shard says which node took it, and the key of that node renews it. Safe for concurrent use.
+//
+// A lease is renewed as long as the key of its node has the process and the epoch that took it, and lists the shard with
+// its term. Once that is over it stays as it was last seen, so a node that goes on renewing its other shards, or that
+// starts again, never prolongs it. A ledger that may have missed renewals before the end does not know the last heirs:
+// then the lease names none, and counts as renewed when the ledger learns of the end.
+//
+// The revision of a lease is the greatest of its two keys. The revisions of a bucket grow over all keys, so each change
+// of a lease has a greater one than the change before.
+type ledger struct {
+	mu     sync.Mutex
+	shards map[uint32]*shardState
+	nodes  map[string]nodeState
+}
+
+// shardState is what the ledger knows of a shard.
+type shardState struct {
+	value    leaseValue // of its key, as it was last readable
+	revision uint64     // of its key; 0: there is none
+	lease    leaseSeen
+	renewal  uint64 // renewal of the node's key that renewed it last, or when it was taken
+	renewed  bool   // the node's key has renewed it since it was taken
+	over     bool   // the node's key renews it no more
+	news     chan struct{} // capacity 1; has an element if the lease has changed since the watcher last read it
+}
+
+// nodeState is what the ledger knows of a node.
+type nodeState struct {
+	value    nodeValue
+	revision uint64 // of its key; 0: there is none
+}
+
+// nodesMost bounds the nodes in a ledger, because any program that may write to the bucket can name nodes that do not
+// exist.
+const nodesMost = 4 * peersMost
+
+func newLedger(shards int) *ledger {
+	l := &ledger{shards: make(map[uint32]*shardState), nodes: make(map[string]nodeState)}
+	for n := range uint32(shards) {
+		l.shards[n] = &shardState{news: make(chan struct{}, 1)}
+	}
+	return l
+}
+
+// The names of the keys are shard.<number> and node.<name>.
+const (
+	shardKeys = "shard."
+	nodeKeys  = "node."
+)
+
+// keyOfNode returns the key with which a node renews the leases of its shards.
+func keyOfNode(node string) string { return nodeKeys + node }
+
+// see records a state of a key. It returns the reason that a value cannot be read; of a key that is none of a lease, nil.
+func (l *ledger) see(s keyState) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number, ok := strings.CutPrefix(s.key, shardKeys); ok {
+		if n, err := strconv.ParseUint(number, 10, 32); err == nil && l.shards[uint32(n)] != nil {
+			return l.seeShard(l.shards[uint32(n)], s)
+		}
+		return nil
+	}
+	if name, ok := strings.CutPrefix(s.key, nodeKeys); ok {
+		return l.seeNode(name, s)
+	}
+	return nil
+}
+
+// seeShard records a state of the key of a shard. A state that is not newer changes nothing, unless its value is newer:
+// then the bucket was made anew, and its revisions began again.
+func (l *ledger) seeShard(at *shardState, s keyState) error {
+	if s.revision == 0 {
+		at.value, at.revision = leaseValue{}, 0
+		at.show(leaseSeen{})
+		return nil
+	}
+	v, err := decodeLease(s.value)
+	switch {
+	case errors.Is(err, errDamagedLease):
+		if s.revision > at.revision {
+			at.revision = s.revision
+			at.show(leaseSeen{revision: s.revision, damaged: true})
+		}
+		return err
+	case err != nil:
+		return err
+	case s.revision > at.revision || v.after(at.value):
+		at.value, at.revision = v, s.revision
+		at.renewal, at.renewed, at.over = v.Renewal, false, false
+		v.Heirs = []string{} // a node becomes an heir by a renewal that names it
+		at.show(leaseSeen{value: v, revision: s.revision})
+		at.combine(l.nodes[v.Node])
+	}
+	return nil
+}
+
+// seeNode records a state of the key of a node.
+func (l *ledger) seeNode(name string, s keyState) error {
+	v, err := decodeNode(s.value)
+	if s.revision != 0 && err != nil {
+		return err
+	}
+	switch old, known := l.nodes[name]; {
+	case s.revision == 0:
+		delete(l.nodes, name)
+	case known && s.revision <= old.revision && !v.after(old.value), !known && len(l.nodes) >= nodesMost:
+	default:
+		l.nodes[name] = nodeState{v, s.revision}
+		for _, at := range l.shards {
+			if at.value.Node == name && at.revision != 0 {
+				at.combine(l.nodes[name])
+			}
+		}
+	}
+	return nil
+}
+
+// combine computes the lease of a shard when the key of its node has changed, or is known for the first time.
+func (at *shardState) combine(node nodeState) {
+	v := at.value
+	v.Renewal, v.Heirs = max(v.Renewal, node.value.Renewal), []string{}
+	heirs, renews := node.value.renews(&at.value)
+	isOwn := node.value.Process == v.Process && node.value.Epoch == v.Epoch
+	switch {
+	case node.revision == 0:
+		return
+	case renews:
+		v.Heirs, at.renewal, at.renewed, at.over = heirs, node.value.Renewal, true, false
+	case at.over || isOwn && !at.renewed: // the process has just taken it
+		return
+	default:
+		at.over = true
+		if node.value.Renewal == at.renewal+1 {
+			return // nothing was missed
+		}
+	}
+	if revision := max(at.revision, node.revision); revision > at.lease.revision || v.after(at.lease.value) {
+		at.show(leaseSeen{value: v, revision: revision})
+	}
+}
+
+func (at *shardState) show(lease leaseSeen) {
+	at.lease = lease
+	select {
+	case at.news <- struct{}{}:
+	default:
+	}
+}
+
+// lease returns the lease of a shard as it was last seen.
+func (l *ledger) lease(shard uint32) leaseSeen {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shards[shard].lease
+}
+
+// own returns the value and the revision of the key of a shard as they were last seen.
+func (l *ledger) own(shard uint32) (leaseValue, uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shards[shard].value, l.shards[shard].revision
+}
+
+// node returns what the ledger knows of a node.
+func (l *ledger) node(name string) nodeState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.nodes[name]
+}
+
+// nodeValue is the content of the key of a node. Its members are part of the format.
+type nodeValue struct {
+	Version int    `json:"version"`
+	Cluster string `json:"cluster"`
+	Node    string `json:"node"`
+	Process string `json:"process"` // "": another node has ended the epoch
+	// Epoch grows by 1 when a process of the node begins to hold leases, and when another node ends that: then all
+	// leases of the epoch are over at once, because the process can renew none of them.
+	Epoch   uint64       `json:"epoch"`
+	Renewal uint64       `json:"renewal"` // grows by 1 with each write
+	EndedBy string       `json:"ended_by,omitempty"`
+	Shards  []shardGrant `json:"shards"`
+}
+
+// shardGrant is a shard that a node leads, as it renews it.
+type shardGrant struct {
+	Shard uint32   `json:"shard"`
+	Term  uint64   `json:"term"`
+	Heirs []string `json:"heirs"` // see leaseValue
+}
+
+// renews reports whether the node renews a lease, and returns the heirs that it names.
+func (v *nodeValue) renews(lease *leaseValue) (heirs []string, ok bool) {
+	if v.Process == "" || v.Process != lease.Process || v.Epoch != lease.Epoch {
+		return nil, false
+	}
+	i := slices.IndexFunc(v.Shards, func(g shardGrant) bool { return g.Shard == lease.Shard && g.Term == lease.Term })
+	if i < 0 {
+		return nil, false
+	}
+	return append([]string{}, v.Shards[i].Heirs...), true
+}
+
+// after reports whether v was written after o.
+func (v *nodeValue) after(o nodeValue) bool {
+	return v.Epoch > o.Epoch || v.Epoch == o.Epoch && v.Renewal > o.Renewal
+}
