@@ -133,6 +133,7 @@ func (h *Host) begin() error {
 	if h.lease != nil {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })
+		h.work.Go(func() { h.spreadAll(ctx) })
 	}
 	return nil
 }
