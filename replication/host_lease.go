@@ -2,32 +2,12 @@ package replication
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 )
-
-const nodeVersion = 1
-
-func (v nodeValue) encode() []byte {
-	v.Version = nodeVersion
-	b, _ := json.Marshal(v) // strings and numbers: it cannot fail
-	return b
-}
-
-// decodeNode decodes the value of the key of a node. Another version is not damage: it stays, as that of a lease does.
-func decodeNode(b []byte) (v nodeValue, err error) {
-	if err := json.Unmarshal(b, &v); err != nil {
-		return v, fmt.Errorf("%w: %w", errDamagedLease, err)
-	}
-	if v.Version != nodeVersion {
-		return v, fmt.Errorf("replication: the lease of a node has version %d, and this program knows %d", v.Version, nodeVersion)
-	}
-	return v, nil
-}
 
 // hostLease is the lease of a node: it renews the leases of all shards that the process leads, with one write. Safe for
 // concurrent use.
@@ -305,27 +285,4 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	defer r.mu.Unlock()
 	r.revision = revision
 	return nil
-}
-
-// renewedAt records that a write which began at an instant has renewed the lease of this member.
-func (n *Node) renewedAt(begun time.Duration, renewal uint64, g shardGrant) {
-	r := &n.leadership
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tenure.lease == 0 || r.value.Term != g.Term {
-		return // the leadership has ended meanwhile
-	}
-	r.value.Renewal, r.value.Heirs = renewal, g.Heirs
-	r.tenure.succeeded(begun, g.Heirs)
-	n.trusts()
-}
-
-// loses ends the leadership of a member, because another node has its lease, or may have.
-func (n *Node) loses(l leaseSeen) {
-	n.opts.Logger.Warn("another node has the lease; this one follows", slog.Uint64("shard", uint64(n.opts.Shard)))
-	n.distrust()
-	if l.revision != 0 {
-		n.foundLease(l)
-	}
-	n.leadership.end()
 }

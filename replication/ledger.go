@@ -2,7 +2,6 @@ package replication
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,9 +28,9 @@ type shardState struct {
 	value    leaseValue // of its key, as it was last readable
 	revision uint64     // of its key; 0: there is none
 	lease    leaseSeen
-	renewal  uint64 // renewal of the node's key that renewed it last, or when it was taken
-	renewed  bool   // the node's key has renewed it since it was taken
-	over     bool   // the node's key renews it no more
+	renewal  uint64        // renewal of the node's key that renewed it last, or when it was taken
+	renewed  bool          // the node's key has renewed it since it was taken
+	over     bool          // the node's key renews it no more
 	news     chan struct{} // capacity 1; has an element if the lease has changed since the watcher last read it
 }
 
@@ -178,42 +177,4 @@ func (l *ledger) node(name string) nodeState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.nodes[name]
-}
-
-// nodeValue is the content of the key of a node. Its members are part of the format.
-type nodeValue struct {
-	Version int    `json:"version"`
-	Cluster string `json:"cluster"`
-	Node    string `json:"node"`
-	Process string `json:"process"` // "": another node has ended the epoch
-	// Epoch grows by 1 when a process of the node begins to hold leases, and when another node ends that: then all
-	// leases of the epoch are over at once, because the process can renew none of them.
-	Epoch   uint64       `json:"epoch"`
-	Renewal uint64       `json:"renewal"` // grows by 1 with each write
-	EndedBy string       `json:"ended_by,omitempty"`
-	Shards  []shardGrant `json:"shards"`
-}
-
-// shardGrant is a shard that a node leads, as it renews it.
-type shardGrant struct {
-	Shard uint32   `json:"shard"`
-	Term  uint64   `json:"term"`
-	Heirs []string `json:"heirs"` // see leaseValue
-}
-
-// renews reports whether the node renews a lease, and returns the heirs that it names.
-func (v *nodeValue) renews(lease *leaseValue) (heirs []string, ok bool) {
-	if v.Process == "" || v.Process != lease.Process || v.Epoch != lease.Epoch {
-		return nil, false
-	}
-	i := slices.IndexFunc(v.Shards, func(g shardGrant) bool { return g.Shard == lease.Shard && g.Term == lease.Term })
-	if i < 0 {
-		return nil, false
-	}
-	return append([]string{}, v.Shards[i].Heirs...), true
-}
-
-// after reports whether v was written after o.
-func (v *nodeValue) after(o nodeValue) bool {
-	return v.Epoch > o.Epoch || v.Epoch == o.Epoch && v.Renewal > o.Renewal
 }
