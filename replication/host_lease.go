@@ -115,7 +115,7 @@ func (h *hostLease) end(ctx context.Context, lease *leaseValue) error {
 	if _, err := h.put(ctx, lease.Node, next, now.revision); err != nil {
 		return err
 	}
-	h.opts.Logger.Info("the leases of a node were ended", slog.String("node", lease.Node), slog.Uint64("epoch", lease.Epoch))
+	h.opts.Logger.Info("the leases of a node were ended", slog.String("node", lease.Node), slog.Uint64("node_epoch", lease.Epoch))
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // The leaderships of several shards are spread over the nodes: a node that leads at least two more than another one hands
@@ -25,7 +27,7 @@ func (h *Host) spreadAll(ctx context.Context) {
 		if m == nil {
 			continue
 		}
-		h.opts.Logger.Info("a shard is handed over, so that each node leads its share", slog.Uint64("shard", uint64(m.opts.Shard)), slog.String("to", to))
+		h.opts.Logger.Info("a shard is handed over, so that each node leads its share", slog.Uint64(job.LogShard, uint64(m.opts.Shard)), slog.String("to", to))
 		select {
 		case m.wanted <- handover{to: to, reply: func(_ string, err error) {
 			if err != nil {
