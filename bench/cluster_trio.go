@@ -38,8 +38,18 @@ type trio struct {
 // trioWait bounds the first start of a cluster. It includes the election of NATS and the making of the stream.
 const trioWait = 30 * time.Second
 
-// startTrio starts a cluster on empty directories. The first start needs all three members.
+// startTrio starts a cluster on empty directories, and finds out which node leads.
 func (s *stand) startTrio() (*trio, error) {
+	t, err := s.launchTrio("node")
+	if err != nil {
+		return t, err
+	}
+	return t, t.findRoles(s)
+}
+
+// launchTrio starts a cluster on empty directories, whose names begin with dir. The first start needs all three members.
+// The caller clears the cluster even after an error.
+func (s *stand) launchTrio(dir string, more ...string) (*trio, error) {
 	const names = "abc" // c is the witness
 	addrs, err := ports.Free(2 * len(names))
 	if err != nil {
@@ -55,9 +65,11 @@ func (s *stand) startTrio() (*trio, error) {
 		}
 		if i == len(names)-1 {
 			flags = append(flags, "--witness")
+		} else {
+			flags = append(flags, more...) // of nodes with data
 		}
 		m := &member{flags: flags, url: "http://" + addrs[len(names)+i]}
-		if m.server, err = launchServer(s.binary, filepath.Join(s.dir, "node-"+string(name)), flags...); err != nil {
+		if m.server, err = launchServer(s.binary, filepath.Join(s.dir, dir+"-"+string(name)), flags...); err != nil {
 			return t, err
 		}
 		t.members = append(t.members, m)
@@ -68,7 +80,7 @@ func (s *stand) startTrio() (*trio, error) {
 		}
 	}
 	t.startedIn = time.Since(began)
-	return t, t.findRoles(s)
+	return t, nil
 }
 
 // findRoles finds out which node leads, and connects to it. Which of the two nodes leads is decided by the cluster,

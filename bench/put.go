@@ -110,7 +110,11 @@ type putter struct {
 // put registers one job, and reports whether to continue. A registration whose outcome is unknown ends the putter,
 // since the count of the acknowledged ones is compared with the server's.
 func (p *putter) put(ctx context.Context) bool {
-	j := farJob(fmt.Sprintf("%s-%d", p.name, len(p.took)), len(p.took))
+	return p.putJob(ctx, farJob(fmt.Sprintf("%s-%d", p.name, len(p.took)), len(p.took)))
+}
+
+// putJob is put for a given job.
+func (p *putter) putJob(ctx context.Context, j client.Job) bool {
 	began := time.Now()
 	if err := p.register(ctx, j); err != nil {
 		if ctx.Err() == nil {
@@ -126,11 +130,16 @@ func (p *putter) put(ctx context.Context) bool {
 // server, so each does no more than check that the job was accepted. It checks the end of the reply as text, which is
 // the cheapest proof that a job was created.
 func plainly(nc *nats.Conn) func(context.Context, client.Job) error {
+	return plainlyAt(nc, func(string) string { return "carillon.v1.default.jobs.put" })
+}
+
+// plainlyAt is plainly with the subject for the name of a job.
+func plainlyAt(nc *nats.Conn, subject func(name string) string) func(context.Context, client.Job) error {
 	var body []byte
 	return func(_ context.Context, j client.Job) error {
 		body = fmt.Appendf(body[:0], `{"name":%q,"schedule":%q,"target":{"kind":"nats","subject":%q},"payload":%s}`,
 			j.Name, j.Schedule, j.Target.Subject, j.Payload)
-		reply, err := nc.Request("carillon.v1.default.jobs.put", body, putTimeout)
+		reply, err := nc.Request(subject(j.Name), body, putTimeout)
 		if err != nil {
 			return err
 		}
