@@ -8,7 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // statusWait bounds how long the status waits for a shard. A caller asks for it most when something does not answer.
@@ -47,6 +49,17 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 	}
 	text, err := json.Marshal(all, encoding)
 	return Reply{Text: text}, err
+}
+
+// StatusOfAll returns the status of all shards, between Enter and Leave, for a caller whose rights the way in has checked.
+// ok is false for the executor of one engine, whose status is that of its node. tenant and from are those of the request
+// that the leaders of the shards are sent.
+func (x *Executor) StatusOfAll(ctx context.Context, tenant, from string, who access.Who) (text []byte, ok bool) {
+	if x.router == nil {
+		return nil, false
+	}
+	reply, err := x.router.status(ctx, VerbNamed("status"), &Request{Tenant: tenant, Asker: job.Actor{From: from}, Who: who, Body: []byte("{}"), isSpent: true})
+	return reply.Text, err == nil
 }
 
 // statusOf returns the status of the leader of a shard; nil if none answers.

@@ -114,7 +114,7 @@ type tailSession struct {
 var errMoved = errors.New("replication: the place in the stream had to be found anew")
 
 func (f *tailSession) run(ctx context.Context) (string, error) {
-	tick := time.NewTicker(checkEvery)
+	tick := time.NewTimer(untilTick(checkEvery))
 	defer tick.Stop()
 	for {
 		select {
@@ -135,6 +135,7 @@ func (f *tailSession) run(ctx context.Context) (string, error) {
 		case a := <-f.answers:
 			f.heard(ctx, a)
 		case <-tick.C:
+			tick.Reset(untilTick(checkEvery))
 			if err := f.check(ctx); err != nil {
 				return "", err
 			}

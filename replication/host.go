@@ -133,7 +133,9 @@ func (h *Host) begin() error {
 	if h.lease != nil {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })
-		h.work.Go(func() { h.spreadAll(ctx) })
+		if h.opts.SpreadEvery > 0 {
+			h.work.Go(func() { h.spreadAll(ctx) })
+		}
 	}
 	return nil
 }

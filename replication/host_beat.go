@@ -38,15 +38,9 @@ const hostBeatVersion = 2
 
 // beatAll publishes this node's beat regularly, until ctx ends.
 func (h *Host) beatAll(ctx context.Context) {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
+	h.beatOnce()
+	for range ticks(ctx, beatEvery) {
 		h.beatOnce()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
 }
 

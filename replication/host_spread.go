@@ -16,13 +16,10 @@ import (
 // one over to it, if that node is level in the shard. Fewer than two would only be passed back and forth. Nothing of this
 // must be right: each step is a hand-over like one that an operator asks for.
 
-// spreadEvery is the time between two such steps of a node, so a node that joins gets its share within some of them, and
-// the launches of one shard at a time pause for a hand-over.
-const spreadEvery = 3 * time.Second
-
-// spreadAll hands leaderships over until ctx ends.
+// spreadAll hands leaderships over until ctx ends, one at a time, so that the launches of one shard at a time pause for a
+// hand-over.
 func (h *Host) spreadAll(ctx context.Context) {
-	for range ticks(ctx, spreadEvery) {
+	for range ticks(ctx, h.opts.SpreadEvery) {
 		m, to := h.spread()
 		if m == nil {
 			continue

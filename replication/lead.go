@@ -139,7 +139,7 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 	defer stop()
 	s := service{stop: stop, ended: make(chan error, 1)}
 	go func() { s.ended <- n.local.Serve(serving, ready) }()
-	tick := time.NewTicker(checkEvery)
+	tick := time.NewTimer(untilTick(checkEvery))
 	defer tick.Stop()
 	asked := n.stop
 	for {
@@ -156,6 +156,7 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 			asked, s.resigns = nil, n.opts.Boot()
 			over, err = n.resign(ctx, &s)
 		case <-tick.C:
+			tick.Reset(untilTick(checkEvery))
 			n.publishStatus(RoleLeader)
 			if s.resigns != 0 {
 				over, err = n.resign(ctx, &s)

@@ -35,8 +35,7 @@ const (
 // node, until ctx ends. While the epoch begins it moves nothing, because a move delays the writes on which the
 // takeover waits.
 func (n *Node) keepSeats(ctx context.Context) {
-	seats := n.seats()
-	if n.opts.Seated == nil || len(seats) == 0 {
+	if n.opts.Seated == nil || n.bucket == nil {
 		return
 	}
 	var looked time.Duration
@@ -48,7 +47,7 @@ func (n *Node) keepSeats(ctx context.Context) {
 		if all {
 			looked = n.opts.Boot()
 		}
-		for _, s := range seats {
+		for _, s := range n.seats() {
 			if !all && !n.opts.Seated(s.name) {
 				continue
 			}
@@ -60,10 +59,10 @@ func (n *Node) keepSeats(ctx context.Context) {
 	}
 }
 
-// seats returns those two streams.
+// seats returns those two streams; the members of a process share the bucket, and the first of them that leads keeps it.
 func (n *Node) seats() []*seat {
-	if n.bucket == nil || n.stream == nil {
-		return nil
+	if n.opts.Shards > 1 && !n.host.isFirst(n) {
+		return []*seat{&n.stream.seat}
 	}
 	return []*seat{&n.stream.seat, &n.bucket.seat}
 }

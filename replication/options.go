@@ -78,6 +78,10 @@ type Options struct {
 	// for one.
 	Grace time.Duration
 
+	// SpreadEvery is the time between two hand-overs by which a node that leads too many of several shards lets others lead
+	// them; 0 means 3 s, a negative time never.
+	SpreadEvery time.Duration
+
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
 
@@ -108,6 +112,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Margin, 2*time.Second)
 	setDefault(&o.Grace, 500*time.Millisecond)
 	setDefault(&o.Await, 45*time.Second)
+	setDefault(&o.SpreadEvery, 3*time.Second)
 	setDefault(&o.rows, job.RowsVersion)
 	setDefault(&o.Logger, slog.Default())
 	if o.Boot == nil {

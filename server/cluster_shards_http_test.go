@@ -48,6 +48,9 @@ func TestAnyNodeTakesRequestsForAllShards(t *testing.T) {
 		if st := p.info(s); st.Jobs != troupeShards+1 {
 			t.Errorf("the status has %d jobs", st.Jobs)
 		}
+		if code, text := fetch(t, s.Ready().HTTP+"/api/v1/status"); code != http.StatusOK || strings.Count(text, `"has_leader":true`) != troupeShards {
+			t.Errorf("the status over HTTP is %d %s", code, text)
+		}
 	}
 	hasAll(a)
 	hasAll(b)

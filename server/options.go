@@ -124,6 +124,7 @@ type Options struct {
 	NATSSyncs    bool
 	awaitMembers time.Duration // see replication.Options.Await; 0 is its default
 	lease        time.Duration // see replication.Options.Lease; 0 is its default, tests use a short time
+	spreadEvery  time.Duration // see replication.Options.SpreadEvery; 0 is its default
 
 	Lead               time.Duration // see scheduler.Settings; default 250 ms, in a cluster 10 s
 	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever

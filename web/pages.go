@@ -69,7 +69,7 @@ func (p *Desk) Ask(ctx context.Context, tenant, name, by string, body []byte) ([
 	who := p.web.recognize(requestOf(ctx))
 	// The only verb that a node answers without an executor.
 	if name == "status" {
-		return p.status(who)
+		return p.status(ctx, who)
 	}
 	x := p.web.executor()
 	if x == nil {
@@ -88,9 +88,12 @@ func (p *Desk) Ask(ctx context.Context, tenant, name, by string, body []byte) ([
 
 // status returns what the node knows by itself, even without a service. It needs no executor, like the status over
 // HTTP, so that the pages show a node that is joining.
-func (p *Desk) status(who access.Who) ([]byte, error) {
+func (p *Desk) status(ctx context.Context, who access.Who) ([]byte, error) {
 	if err := p.web.opts.Access.Authorize(who, "", "status"); err != nil {
 		return nil, api.PublicError(err)
+	}
+	if text, ok := p.web.statusOfAll(ctx, pagesFrom, who); ok {
+		return text, nil
 	}
 	return api.Encode(p.web.info(who))
 }

@@ -136,7 +136,7 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 	switch r.verb {
 	case "status":
 		w.opts.Look()
-		w.write(rw, http.StatusOK, w.info(who))
+		w.sendStatus(rw, req, who)
 		return
 	case "whoami":
 		w.write(rw, http.StatusOK, w.opts.Whoami(w.engine.Status(), w.opts.Access, who))
@@ -149,6 +149,25 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 		return
 	}
 	w.send(rw, http.StatusOK, body)
+}
+
+// sendStatus answers with the status: that of all shards if there are several, and otherwise that of this node.
+func (w *gateway) sendStatus(rw http.ResponseWriter, req *http.Request, who access.Who) {
+	if text, ok := w.statusOfAll(req.Context(), "http", who); ok {
+		w.send(rw, http.StatusOK, text)
+		return
+	}
+	w.write(rw, http.StatusOK, w.info(who))
+}
+
+// statusOfAll returns the status of all shards; ok is false if there is one shard, or no executor at present.
+func (w *gateway) statusOfAll(ctx context.Context, from string, who access.Who) (text []byte, ok bool) {
+	x := w.executor()
+	if x == nil {
+		return nil, false
+	}
+	defer x.Leave()
+	return x.StatusOfAll(ctx, tenantDefault, from, who)
 }
 
 // executorTries is how often a request asks for the executor: a closed one may have a successor. A second closed
