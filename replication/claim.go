@@ -109,7 +109,7 @@ func (n *Node) claim(ctx context.Context) bool {
 	}
 	begun := n.opts.Boot()
 	v := n.challenger.claim(n.id)
-	revision, err := n.register.claim(ctx, &v, n.challenger.revision)
+	revision, err := n.register.claim(ctx, &v, n.challenger.value, n.challenger.revision)
 	if err == nil {
 		n.challenger.saw(begun, revision, v)
 		n.begin(v, revision, begun)

@@ -25,7 +25,9 @@ type hostLease struct {
 	held     bool       // the key has this process and its epoch, as far as it knows
 	value    nodeValue
 	revision uint64
-	unsure   bool // the last write failed: read the key before the next one
+	unsure   bool   // the last write failed: read the key before the next one
+	anew     bool   // the bucket was made anew, and the keys of the shards are not all in it yet
+	tried    uint64 // epoch with which the key was last written into a bucket made anew, perhaps
 
 	mu  sync.Mutex
 	led []*Node // members that lead or are about to
@@ -64,14 +66,18 @@ func (h *hostLease) leading() []*Node {
 func (h *hostLease) hold(ctx context.Context) (epoch uint64, err error) {
 	h.renewing.Lock()
 	defer h.renewing.Unlock()
-	if h.held {
+	seen := h.ledger.node(h.opts.Node).value
+	if h.held && seen.Epoch <= h.value.Epoch {
 		return h.value.Epoch, nil
 	}
 	now, revision, err := h.read(ctx)
 	if err != nil {
 		return 0, err
 	}
-	next := nodeValue{Cluster: h.cluster.String(), Node: h.opts.Node, Process: h.opts.Process, Epoch: now.Epoch + 1, Renewal: now.Renewal + 1, Shards: []shardGrant{}}
+	next := nodeValue{
+		Cluster: h.cluster.String(), Node: h.opts.Node, Process: h.opts.Process, Shards: []shardGrant{},
+		Epoch: max(now.Epoch, seen.Epoch, h.value.Epoch) + 1, Renewal: max(now.Renewal, seen.Renewal, h.value.Renewal) + 1,
+	}
 	if revision, err = h.put(ctx, h.opts.Node, next, revision); err != nil {
 		return 0, fmt.Errorf("replication: begin an epoch of this node: %w", err)
 	}
@@ -79,7 +85,7 @@ func (h *hostLease) hold(ctx context.Context) (epoch uint64, err error) {
 	return next.Epoch, nil
 }
 
-// read reads the key of the node. What the ledger has seen counts if it is newer.
+// read reads the key of the node.
 func (h *hostLease) read(ctx context.Context) (v nodeValue, revision uint64, err error) {
 	b, revision, err := h.keys.get(ctx, keyOfNode(h.opts.Node))
 	if err == nil && revision != 0 {
@@ -87,9 +93,6 @@ func (h *hostLease) read(ctx context.Context) (v nodeValue, revision uint64, err
 	}
 	if errors.Is(err, errDamagedLease) {
 		v, err = nodeValue{}, nil // it is replaced
-	}
-	if seen := h.ledger.node(h.opts.Node); err == nil && revision != 0 && seen.value.after(v) {
-		return seen.value, max(revision, seen.revision), nil
 	}
 	return v, revision, err
 }
@@ -108,10 +111,10 @@ func (h *hostLease) put(ctx context.Context, node string, v nodeValue, revision 
 // renew none of its leases.
 func (h *hostLease) end(ctx context.Context, lease *leaseValue) error {
 	now := h.ledger.node(lease.Node)
-	if now.revision != 0 && (now.value.Process != lease.Process || now.value.Epoch != lease.Epoch) {
+	if now.value.hasEnded(lease.Process, lease.Epoch) {
 		return nil
 	}
-	next := nodeValue{Cluster: lease.Cluster, Node: lease.Node, Epoch: lease.Epoch + 1, Renewal: now.value.Renewal + 1, EndedBy: heirOf(h.opts.Node, h.opts.Process), Shards: []shardGrant{}}
+	next := nodeValue{Cluster: lease.Cluster, Node: lease.Node, Epoch: lease.Epoch + 1, Renewal: now.value.Renewal + 1, EndedBy: heirOf(h.opts.Node, h.opts.Process), Ended: lease.Process, Shards: []shardGrant{}}
 	if _, err := h.put(ctx, lease.Node, next, now.revision); err != nil {
 		return err
 	}
@@ -188,18 +191,23 @@ func (l *ledger) tookOver(n *Node) bool {
 // unknown, or if a member may not launch.
 func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 	begun := h.opts.Boot()
-	next := h.value
-	next.Renewal++
-	next.Shards = make([]shardGrant, 0, len(members))
+	grants := make([]shardGrant, 0, len(members))
 	for _, n := range members {
 		v := n.renewal(begun)
-		next.Shards = append(next.Shards, shardGrant{n.opts.Shard, v.Term, v.Heirs})
+		grants = append(grants, shardGrant{n.opts.Shard, v.Term, v.Heirs})
 	}
 	if trusted := trustAll(members); h.unsure || !trusted {
 		if err := h.review(ctx, members, trusted); err != nil {
 			return err
 		}
 		begun = h.opts.Boot()
+	}
+	next := h.value
+	next.Renewal, next.Shards = next.Renewal+1, grants
+	if h.revision == 0 {
+		// The epoch may have been ended in the bucket that was lost, and others may know that: this one is later.
+		next.Epoch += 2
+		h.tried = next.Epoch
 	}
 	revision, err := h.put(ctx, h.opts.Node, next, h.revision)
 	if h.unsure = err != nil; h.unsure {
@@ -208,7 +216,11 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 		}
 		return err
 	}
+	h.anew = h.anew || h.revision == 0
 	h.value, h.revision = next, revision
+	if err := h.restoreAll(ctx, members); err != nil {
+		return err
+	}
 	for i, n := range members {
 		n.renewedAt(begun, next.Renewal, next.Shards[i])
 	}
@@ -225,8 +237,8 @@ func trustAll(members []*Node) bool {
 	return true
 }
 
-// review reads the key of the node, and takes over its revision. It returns ErrDeposed if the epoch was ended, and
-// writes the keys of the shards again if the bucket was made anew.
+// review reads the key of the node, and takes over its revision: 0 if the bucket was made anew. It returns ErrDeposed if the
+// epoch was ended.
 func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) error {
 	v, revision, err := h.read(ctx)
 	if err != nil {
@@ -239,7 +251,18 @@ func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) e
 	if err := h.judge(v, revision, trusted, lasts); err != nil {
 		return err
 	}
-	if h.revision = revision; revision != 0 {
+	if h.revision = revision; revision == 0 {
+		return nil
+	}
+	// It may be an own write whose reply was lost. The next one must have a renewal of its own.
+	h.anew = h.anew || v.Epoch != h.value.Epoch
+	h.value.Epoch, h.value.Renewal = v.Epoch, max(v.Renewal, h.value.Renewal)
+	return nil
+}
+
+// restoreAll writes the keys of the members' shards again, if the bucket was made anew.
+func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
+	if !h.anew {
 		return nil
 	}
 	for _, n := range members {
@@ -247,6 +270,7 @@ func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) e
 			return err
 		}
 	}
+	h.anew = false
 	return nil
 }
 
@@ -259,22 +283,25 @@ func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) err
 		return nil
 	case older && lasts:
 		return errStale
-	case empty || v.Process != h.value.Process || v.Epoch != h.value.Epoch:
+	case empty || v.Process != h.value.Process || v.Epoch != h.value.Epoch && v.Epoch != h.tried:
 		return ErrDeposed
 	default:
 		return nil
 	}
 }
 
-// restore writes the key of a member's shard into a bucket that was made anew. If another node was faster, the watch
-// shows that, and the member loses the shard.
+// restore writes the key of a member's shard into a bucket that was made anew, with the present epoch. If another node was
+// faster, the watch shows that, and the member loses the shard.
 func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	r := &n.leadership
 	r.mu.Lock()
-	v := r.value
+	v, known := r.value, r.revision
 	r.mu.Unlock()
-	v.Heirs = nil
+	v.Epoch, v.Renewal, v.Heirs = h.value.Epoch, h.value.Renewal, nil // so it is after each state in the bucket that was lost
 	revision, err := h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), 0)
+	if errors.Is(err, errLost) { // it was taken after the bucket was made anew
+		revision, err = h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), known)
+	}
 	if errors.Is(err, errLost) {
 		return nil
 	}
@@ -283,6 +310,6 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.revision = revision
+	r.value.Epoch, r.revision = v.Epoch, revision
 	return nil
 }

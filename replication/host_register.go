@@ -13,18 +13,21 @@ type memberLease struct {
 
 // claim implements register. It ends the epoch of the node that has the lease before it takes the key of the shard, so
 // the former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
-func (l *memberLease) claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error) {
+func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error) {
 	epoch, err := l.host.hold(ctx)
 	if err != nil {
 		return 0, err
 	}
 	lease := l.host.ledger.lease(l.shard)
 	held, at := l.host.ledger.own(l.shard)
+	if err := l.confirm(ctx, held, at, lease.damaged || revision == 0); err != nil {
+		return 0, err
+	}
 	switch {
 	case revision == 0:
 		at = 0
-	case lease.revision != revision:
-		return 0, errLost
+	case lease.damaged && lease.revision != revision, !lease.damaged && !known.same(lease.value):
+		return 0, errLost // the ledger has seen more than the member
 	case !held.Released && held.Node != "" && held.Process != l.host.opts.Process:
 		if err := l.host.end(ctx, &held); err != nil {
 			return 0, err
@@ -32,6 +35,20 @@ func (l *memberLease) claim(ctx context.Context, v *leaseValue, revision uint64)
 	}
 	v.Shard, v.Epoch, v.Renewal, v.Heirs = l.shard, epoch, l.host.ledger.node(v.Node).value.Renewal, nil
 	return l.swap(ctx, *v, at)
+}
+
+// confirm reads the key of the shard, and returns errLost if it is not what the ledger knows. The key is written so rarely
+// that its revision in a bucket made anew is often that of before; then the compare-and-set alone would let a node take a
+// lease that it has not seen.
+func (l *memberLease) confirm(ctx context.Context, known leaseValue, revision uint64, isUnreadable bool) error {
+	if isUnreadable {
+		return nil
+	}
+	now, at, err := l.held(ctx)
+	if err == nil && (at != revision || !now.same(known)) {
+		err = errLost
+	}
+	return err
 }
 
 // swap implements register: it writes the key of the shard.

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,10 +15,12 @@ type nodeValue struct {
 	Process string `json:"process"` // "": another node has ended the epoch
 	// Epoch grows by 1 when a process of the node begins to hold leases, and when another node ends that: then all
 	// leases of the epoch are over at once, because the process can renew none of them.
-	Epoch   uint64       `json:"epoch"`
-	Renewal uint64       `json:"renewal"` // grows by 1 with each write
-	EndedBy string       `json:"ended_by,omitempty"`
-	Shards  []shardGrant `json:"shards"`
+	Epoch   uint64 `json:"epoch"`
+	Renewal uint64 `json:"renewal"` // grows by 1 with each write
+	EndedBy string `json:"ended_by,omitempty"`
+	// Ended is the process whose epoch was ended; "" while a process holds the key.
+	Ended  string       `json:"ended,omitempty"`
+	Shards []shardGrant `json:"shards"`
 }
 
 const nodeVersion = 1
@@ -41,8 +44,20 @@ func (v *nodeValue) renews(lease *leaseValue) (heirs []string, ok bool) {
 	return append([]string{}, v.Shards[i].Heirs...), true
 }
 
-// after reports whether v was written after o.
+// latest returns the latest process that held the key.
+func (v *nodeValue) latest() string { return cmp.Or(v.Process, v.Ended) }
+
+// hasEnded reports whether the epoch of a process is over: it was ended, or a later process of the node holds the key.
+func (v *nodeValue) hasEnded(process string, epoch uint64) bool {
+	return v.latest() > process || v.latest() == process && v.Epoch > epoch
+}
+
+// after reports whether v was written after o. Epochs begin again in a bucket that was made anew; then the process tells,
+// because a process that was started later has a greater identifier.
 func (v *nodeValue) after(o nodeValue) bool {
+	if v.latest() != o.latest() {
+		return v.latest() > o.latest()
+	}
 	return v.Epoch > o.Epoch || v.Epoch == o.Epoch && v.Renewal > o.Renewal
 }
 

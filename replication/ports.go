@@ -38,10 +38,10 @@ var (
 
 // register stores the lease of a shard.
 type register interface {
-	// claim takes the lease if its newest revision, as watch and read show it, is the given one; revision 0 means that
-	// there is none. It adds to the value what the register knows, and returns the revision for the next swap, or errLost
+	// claim takes the lease if its newest state, as watch and read show it, is the known one with that revision; revision 0
+	// means that there is none. It adds to the value what the register knows, and returns the revision for the next swap, or errLost
 	// if the revision has changed. After any other error the value may or may not be stored.
-	claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error)
+	claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error)
 	// swap replaces the lease of this node if the revision is still that of the last swap or claim. It returns what claim
 	// does.
 	swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error)

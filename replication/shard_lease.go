@@ -16,7 +16,7 @@ type shardLease struct {
 func keyOfShard(shard uint32) string { return fmt.Sprintf("shard.%d", shard) }
 
 // claim implements register.
-func (l *shardLease) claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error) {
+func (l *shardLease) claim(ctx context.Context, v *leaseValue, _ leaseValue, revision uint64) (uint64, error) {
 	return l.swap(ctx, *v, revision)
 }
 

@@ -17,6 +17,8 @@ type simKeys struct {
 	*simRegister
 	revision uint64
 	log      []keyRecord // all states that keys ever had, in order
+	begin    int         // of the states of this bucket in the log
+	deaf     bool        // the watches do not show that the bucket was made anew, as those of NATS
 }
 
 // keyRecord is a state of a key and the instant from which it held.
@@ -48,7 +50,10 @@ func (k *simKeys) recreate() {
 		return
 	}
 	k.simRegister.recreate()
-	k.revision = 0
+	k.revision, k.begin = 0, len(k.log)
+	if k.deaf = k.rng.IntN(2) == 0; k.deaf {
+		k.saw("watch of a lost bucket shows nothing")
+	}
 	seen := make(map[string]bool)
 	for _, r := range slices.Clone(k.log) {
 		if !seen[r.key] {
@@ -66,7 +71,7 @@ func (k *simKeys) endEpoch(node string) {
 		return
 	}
 	k.saw("epoch ended")
-	v.Epoch, v.Process, v.Renewal, v.Shards = v.Epoch+1, "", v.Renewal+1, nil
+	v.Epoch, v.Process, v.Ended, v.Renewal, v.Shards = v.Epoch+1, "", v.Process, v.Renewal+1, nil
 	k.add(now.key, v.encode())
 }
 
@@ -136,7 +141,7 @@ func (k keysOfNode) watch(context.Context, string, func(keyState)) error {
 
 // newHostLease returns the lease of a node's process.
 func (n *simNode) newHostLease(o *Options) *hostLease {
-	n.fed = 0
+	n.fed = n.world.keys.begin
 	return &hostLease{opts: o, cluster: testCluster, keys: keysOfNode{n.world.keys, n}, ledger: newLedger(o.Shards), warn: func(string, error) {}}
 }
 
@@ -144,6 +149,9 @@ func (n *simNode) newHostLease(o *Options) *hostLease {
 func (n *simNode) watchKeys() {
 	l := n.host.ledger
 	for ; n.linked && n.fed < len(n.world.keys.log) && n.world.keys.log[n.fed].since <= n.world.now-n.watchDelay-n.lag; n.fed++ {
+		if n.world.keys.deaf && n.world.keys.log[n.fed].revision == 0 {
+			continue
+		}
 		_ = l.see(n.world.keys.log[n.fed].keyState)
 		select {
 		case <-l.shards[0].news:

@@ -217,7 +217,7 @@ type registerOfNode struct {
 	node *simNode
 }
 
-func (r registerOfNode) claim(ctx context.Context, v *leaseValue, revision uint64) (uint64, error) {
+func (r registerOfNode) claim(ctx context.Context, v *leaseValue, _ leaseValue, revision uint64) (uint64, error) {
 	return r.swap(ctx, *v, revision)
 }
 

@@ -80,6 +80,10 @@ func (e *Engine) prepareBy(def *job.Definition, compile compiler) (*core.Put, er
 	if version, field := job.RowsVersionOf(def); version > max(most, byte(e.rows.Load())) {
 		return nil, apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
 	}
+	slot := job.SlotOf(def.Tenant, def.Name)
+	if err := e.hasSlot(slot); err != nil {
+		return nil, err
+	}
 	if err := def.Settle(instant.Of(e.opts.Clock.Now())); err != nil {
 		return nil, err
 	}
@@ -89,7 +93,7 @@ func (e *Engine) prepareBy(def *job.Definition, compile compiler) (*core.Put, er
 	}
 	p := &core.Put{
 		Tenant: def.Tenant, Name: def.Name, Hash: e.hasher.hash(def.Tenant, def.Name),
-		Slot: job.SlotOf(def.Tenant, def.Name), MaySlot: most >= job.RowsVersionOfSlots,
+		Slot: slot, MaySlot: most >= job.RowsVersionOfSlots,
 		Definition: job.EncodeDefinition(def), Profile: job.ProfileOf(def, s), Schedule: s, Paused: def.Paused,
 		Labels: job.LabelHashes(def),
 	}
@@ -98,6 +102,16 @@ func (e *Engine) prepareBy(def *job.Definition, compile compiler) (*core.Put, er
 		_, p.IfNew = def.Unmask(nil)
 	}
 	return p, nil
+}
+
+// hasSlot refuses the name of a job that belongs to another shard: there would be two jobs of that name, of which callers
+// could reach only one.
+func (e *Engine) hasSlot(slot job.Slot) error {
+	shards := max(e.opts.Settings.Shards, 1)
+	if own := job.ShardOf(slot, shards); own != e.opts.Shard {
+		return apierr.Errorf(apierr.InvalidField, "name", "it belongs to shard %d of %d, and this is shard %d; ask any node without the number of a shard", own, shards, e.opts.Shard)
+	}
+	return nil
 }
 
 // rowsMax returns the newest version of rows that every node reads, and a node of the cluster that reads no newer one. A
