@@ -21,8 +21,13 @@ func (e *Engine) quotas() *Quotas {
 type TenantQuota struct {
 	Tenant string
 	Limit  Quota // 0: no bound
-	Use    Quota // as of the last step; LiveRuns is 0 while the engine stands by
+	Use    Quota // of this engine, as of the last step; LiveRuns is 0 while the engine stands by
+	// Elsewhere is what the tenant uses in other shards of the cluster, as far as it is known.
+	Elsewhere Quota
 }
+
+// Whole returns what the tenant uses in all shards.
+func (t TenantQuota) Whole() Quota { return t.Use.Add(t.Elsewhere) }
 
 // TenantQuotas returns the tenants that have a quota, in the order of their names. It is safe for concurrent use, and
 // does not wait for a step.
@@ -33,7 +38,7 @@ func (e *Engine) TenantQuotas() []TenantQuota {
 	e.gauge.mu.Lock()
 	defer e.gauge.mu.Unlock()
 	for _, name := range names {
-		list = append(list, TenantQuota{Tenant: name, Limit: q.Of(name), Use: e.gauge.uses[name]})
+		list = append(list, TenantQuota{Tenant: name, Limit: q.Of(name), Use: e.gauge.uses[name], Elsewhere: q.Elsewhere(name)})
 	}
 	return list
 }

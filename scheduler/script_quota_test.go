@@ -16,17 +16,27 @@ func (s *sim) quota(d *datadriven.TestData, tenant string) string {
 	for _, name := range s.quotas.Tenants() {
 		byTenant[name] = s.quotas.Of(name)
 	}
+	byTenant[tenant] = quotaArg(d)
+	s.quotas = NewQuotas(byTenant)
+	s.step()
+	s.settle()
+	return "ok"
+}
+
+// elsewhere says what a tenant of a story uses in other shards. The engine learns of it with its next step.
+func (s *sim) elsewhere(d *datadriven.TestData, tenant string) string {
+	s.quotas = s.quotas.With(map[string]Quota{tenant: quotaArg(d)})
+	return "ok"
+}
+
+func quotaArg(d *datadriven.TestData) Quota {
 	number := func(key string) (n int64) {
 		if v := arg(d, key); v != "" {
 			n = must(strconv.ParseInt(v, 10, 64))
 		}
 		return n
 	}
-	byTenant[tenant] = Quota{Jobs: number("jobs"), Bytes: number("bytes"), LiveRuns: number("live")}
-	s.quotas = NewQuotas(byTenant)
-	s.step()
-	s.settle()
-	return "ok"
+	return Quota{Jobs: number("jobs"), Bytes: number("bytes"), LiveRuns: number("live")}
 }
 
 // uses says what the tenants use, as the engine and a recount have it.

@@ -60,6 +60,8 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		return s.actText(p.Err, id)
 	case "quota":
 		return s.quota(d, name)
+	case "elsewhere":
+		return s.elsewhere(d, name)
 	case "uses":
 		return s.uses()
 	case "figures":

@@ -48,8 +48,7 @@ import (
 //	figures                            how punctual attempts were, what they waited for, what waits now
 //	quota T [jobs=N] [bytes=N] [live=N]  the quota of a tenant from now on
 //	uses                               what the tenants use
-//	quota T [jobs=N] [bytes=N] [live=N]  the quota of a tenant from now on
-//	uses                               what the tenants use
+//	elsewhere T [jobs=N] [bytes=N] [live=N]  what other shards have of a tenant; of all others nothing
 //	trust none|back                    launches may not leave, or may again
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {

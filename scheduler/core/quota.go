@@ -13,6 +13,9 @@ import (
 // order of proposals within a step or over several steps can take the last place twice. What the leader has decided is
 // in the log; a follower applies it and asks for no quota.
 //
+// Of several shards each counts what it has itself. What the others have comes with the quotas, about a second old, and
+// counts as well: so all shards together exceed a quota by no more than what they accept in that time.
+//
 // The tick of a one-shot is not skipped, because there is no other: it waits in its tenant's line until a run ends, as
 // it does for the tenant's share. Missed ticks that are still to be fired wait too. Further attempts of live runs, and
 // the runs that were live before the quota was lowered, are not affected.
@@ -41,14 +44,40 @@ func (k QuotaKind) String() string { return [QuotaKinds]string{"jobs", "bytes", 
 // Of returns the part of a quota that is of a kind.
 func (q Quota) Of(k QuotaKind) int64 { return [QuotaKinds]int64{q.Jobs, q.Bytes, q.LiveRuns}[k] }
 
-// Quotas are the quotas of tenants. They never change: a change makes new ones. A nil Quotas bounds no tenant.
-type Quotas struct{ byTenant map[string]Quota }
+// Add returns the sum of two uses.
+func (q Quota) Add(r Quota) Quota {
+	return Quota{q.Jobs + r.Jobs, q.Bytes + r.Bytes, q.LiveRuns + r.LiveRuns}
+}
+
+// Quotas are the quotas of tenants, and what the tenants use of them elsewhere: in other shards of the cluster. They never
+// change: a change makes new ones. A nil Quotas bounds no tenant.
+type Quotas struct {
+	byTenant  map[string]Quota
+	elsewhere map[string]Quota // no tenant has an entry that is negative
+}
 
 // NewQuotas returns quotas by the names of tenants. It leaves out those that bound nothing.
 func NewQuotas(byTenant map[string]Quota) *Quotas {
 	q := &Quotas{byTenant: maps.Clone(byTenant)}
 	maps.DeleteFunc(q.byTenant, func(_ string, q Quota) bool { return q == Quota{} })
 	return q
+}
+
+// With returns the same quotas for tenants that use elsewhere what is in a map. The map belongs to the result, and must not
+// change any more. What tenants use elsewhere counts against their quotas like what they use here.
+func (q *Quotas) With(elsewhere map[string]Quota) *Quotas {
+	if q == nil {
+		return nil
+	}
+	return &Quotas{q.byTenant, elsewhere}
+}
+
+// Elsewhere returns what a tenant uses in other shards, as far as that is known.
+func (q *Quotas) Elsewhere(tenant string) Quota {
+	if q == nil {
+		return Quota{}
+	}
+	return q.elsewhere[tenant]
 }
 
 // Of returns the quota of a tenant; the zero value if it has none.
@@ -73,24 +102,32 @@ type TenantUse struct {
 	Use    Quota // LiveRuns is 0 unless the engine leads
 }
 
-// takeQuotas makes quotas those in force from this step on. What exceeds them already stays.
+// takeQuotas makes quotas those in force from this step on. What exceeds them already stays. It visits the tenants of the old
+// quotas and of the new ones, and not all that have jobs: in a cluster with several shards quotas change once a second.
 func (c *Core) takeQuotas(q *Quotas) {
-	if q == c.tenants.quotas {
+	old := c.tenants.quotas
+	if q == old {
 		return
 	}
 	c.tenants.quotas = q
-	for name, t := range c.tenants.byName {
-		t.quota = q.Of(name)
+	for _, some := range []*Quotas{old, q} {
+		if some == nil {
+			continue
+		}
+		for name := range some.byTenant {
+			if t := c.tenants.byName[name]; t != nil {
+				t.quota, t.elsewhere = q.Of(name), q.Elsewhere(name)
+			}
+		}
 	}
 }
 
 // checkPut refuses a put that would take its tenant beyond its quota: by a job more, or by more bytes than before. A
 // put that adds no byte to a job that exists is never refused.
 func (c *Core) checkPut(p *Put, jobs int, bytes int64) error {
-	var has Quota
-	q := c.tenants.quotas.Of(p.Tenant)
+	q, has := c.tenants.quotas.Of(p.Tenant), c.tenants.quotas.Elsewhere(p.Tenant)
 	if t := c.tenants.find(p.Tenant); t != nil {
-		has = Quota{Jobs: int64(t.jobs), Bytes: t.bytes}
+		has = has.Add(Quota{Jobs: int64(t.jobs), Bytes: t.bytes})
 	}
 	switch {
 	case q.Jobs > 0 && jobs > 0 && has.Jobs+int64(jobs) > q.Jobs:
@@ -104,9 +141,9 @@ func (c *Core) checkPut(p *Put, jobs int, bytes int64) error {
 
 // checkLive refuses n runs that a caller starts, if they would take the tenant beyond its live runs.
 func (c *Core) checkLive(t *tenant, n int) error {
-	if most := t.quota.LiveRuns; most > 0 && t.live()+int64(n) > most {
+	if most := t.quota.LiveRuns; most > 0 && t.liveEverywhere()+int64(n) > most {
 		return c.refuse(QuotaLiveRuns, "the tenant %s has %d of %d live runs, and %s; wait until some end, cancel them, or ask for a higher quota",
-			t.name, t.live(), most, tooMany(n))
+			t.name, t.liveEverywhere(), most, tooMany(n))
 	}
 	return nil
 }
@@ -127,10 +164,12 @@ func (c *Core) refuse(k QuotaKind, format string, args ...any) error {
 // runsOf returns how many of n ticks become runs by the quota.
 func (t *tenant) runsOf(n int) int {
 	if most := t.quota.LiveRuns; most > 0 {
-		return int(min(int64(n), max(0, most-t.live())))
+		return int(min(int64(n), max(0, most-t.liveEverywhere())))
 	}
 	return n
 }
 
 // hasAllRuns reports whether a tenant has as many live runs as its quota allows.
-func (t *tenant) hasAllRuns() bool { return t.quota.LiveRuns > 0 && t.live() >= t.quota.LiveRuns }
+func (t *tenant) hasAllRuns() bool {
+	return t.quota.LiveRuns > 0 && t.liveEverywhere() >= t.quota.LiveRuns
+}

@@ -22,7 +22,7 @@ type Input struct {
 	// waits.
 	Room int
 	// Quotas are those in force from this step on; nil: none. A step compares the pointer with that of the last step, and
-	// does work for each tenant only if it is another one.
+	// does work for each tenant with a quota only if it is another one.
 	Quotas *Quotas
 	// MayIndex is true if every node can read the rows of the index of lists.
 	MayIndex bool

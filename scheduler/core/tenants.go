@@ -27,12 +27,16 @@ type tenant struct {
 	// ticks and manual count the live runs by origin, once the core leads. Runs of deleted jobs count too.
 	ticks, manual int
 	quota         Quota
-	touched       bool // in tenants.touched
-	unsaved       bool // in tenants.unsaved
+	elsewhere     Quota // what it uses in other shards
+	touched       bool  // in tenants.touched
+	unsaved       bool  // in tenants.unsaved
 }
 
 // live returns the number of live runs.
 func (t *tenant) live() int64 { return int64(t.ticks + t.manual) }
+
+// liveEverywhere returns the number of live runs in all shards, as far as it is known.
+func (t *tenant) liveEverywhere() int64 { return t.live() + t.elsewhere.LiveRuns }
 
 // isIdle reports whether a tenant uses nothing.
 func (t *tenant) isIdle() bool { return t.jobs == 0 && t.bytes == 0 && t.ticks == 0 && t.manual == 0 }
@@ -89,7 +93,7 @@ func (x *tenants) of(name string) *tenant {
 	if t := x.find(name); t != nil {
 		return t
 	}
-	t := &tenant{name: name, hash: job.HashTenant(name), quota: x.quotas.Of(name)}
+	t := &tenant{name: name, hash: job.HashTenant(name), quota: x.quotas.Of(name), elsewhere: x.quotas.Elsewhere(name)}
 	if k := len(x.free); k > 0 {
 		t.no, x.free = x.free[k-1], x.free[:k-1]
 		x.list[t.no] = t
