@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/seal"
 )
 
 // forwarder passes requests on to the leader of a shard. A standby has one, and a router. Its fields are fixed.
@@ -87,7 +88,7 @@ func (f *forwarder) message(shard uint32, v *Verb, q *Request, about *forwarded)
 	}
 	m.Header[forwardHeader] = []string{string(text)}
 	if len(f.opts.ForwardKey) > 0 {
-		m.Header[sealHeader] = []string{seal(f.opts.ForwardKey, m.Subject, text, q.Body)}
+		m.Header[seal.Header] = []string{seal.Of(f.opts.ForwardKey, seal.Forward, m.Subject, text, q.Body)}
 	}
 	return m, nil
 }

@@ -1,22 +1,18 @@
 package api
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/seal"
 )
 
-// Headers of a request that a node passes on, and of the leader's reply to it.
+// Headers of a request that a node passes on, and of the leader's reply to it. The request has seal.Header as well.
 const (
 	forwardHeader = "Carillon-Forward"    // request: a forwarded, as JSON
-	sealHeader    = "Carillon-Seal"       // request: see seal
 	partsHeader   = "Carillon-Parts-To"   // reply: where the parts of the body are expected
 	versionHeader = "Carillon-Version"    // reply: the version of the thing that it shows
 	createdHeader = "Carillon-Created-As" // reply: the collection of the thing that was created, a slash, and its name
@@ -112,24 +108,11 @@ func readForwarded(r *inbox.Request) (about forwarded, err error) {
 	return about, nil
 }
 
-// seal returns the proof that a node of the cluster wrote a request: a code over its subject, what the node says
-// about it, and its body, under a key that only the nodes have.
-func seal(key []byte, subject string, about, body []byte) string {
-	mac := hmac.New(sha256.New, key)
-	for _, part := range [][]byte{[]byte("carillon forward 1"), []byte(subject), about} {
-		mac.Write(part)
-		mac.Write([]byte{0}) // no part contains it
-	}
-	mac.Write(body)
-	return base64.RawStdEncoding.EncodeToString(mac.Sum(nil))
-}
-
 // isSealed reports whether a request has the right seal. Without a key of the nodes there is none to check.
 func (o *Options) isSealed(r *inbox.Request, body []byte) bool {
 	if len(o.ForwardKey) == 0 {
 		return true
 	}
-	about, given := valuesOf(r.Header, forwardHeader), valuesOf(r.Header, sealHeader)
-	return len(about) == 1 && len(given) == 1 &&
-		hmac.Equal([]byte(given[0]), []byte(seal(o.ForwardKey, r.Subject, []byte(about[0]), body)))
+	about, given := valuesOf(r.Header, forwardHeader), valuesOf(r.Header, seal.Header)
+	return len(about) == 1 && len(given) == 1 && seal.Is(given[0], o.ForwardKey, seal.Forward, r.Subject, []byte(about[0]), body)
 }

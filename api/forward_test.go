@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/seal"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -79,15 +80,15 @@ func TestForwardSeal(t *testing.T) {
 	about, job := `{"by":"eve","from":"http","timeout_ms":1000}`, apitest.JobWith("name", `"a"`)
 	subject := forwardSubject + "jobs.put"
 	for what, given := range map[string][]string{
-		"none": nil, "an empty one": {""}, "of another key": {seal([]byte("guessed"), subject, []byte(about), []byte(job))},
-		"of another tenant": {seal(key, strings.Replace(subject, "default", "acme", 1), []byte(about), []byte(job))},
-		"of another caller": {seal(key, subject, []byte(strings.Replace(about, "eve", "bob", 1)), []byte(job))},
-		"of another body":   {seal(key, subject, []byte(about), []byte(job+" "))},
-		"two":               {seal(key, subject, []byte(about), []byte(job)), "x"},
+		"none": nil, "an empty one": {""}, "of another key": {seal.Of([]byte("guessed"), seal.Forward, subject, []byte(about), []byte(job))},
+		"of another tenant": {seal.Of(key, seal.Forward, strings.Replace(subject, "default", "acme", 1), []byte(about), []byte(job))},
+		"of another caller": {seal.Of(key, seal.Forward, subject, []byte(strings.Replace(about, "eve", "bob", 1)), []byte(job))},
+		"of another body":   {seal.Of(key, seal.Forward, subject, []byte(about), []byte(job+" "))},
+		"two":               {seal.Of(key, seal.Forward, subject, []byte(about), []byte(job)), "x"},
 	} {
 		m := apitest.NewMsg(subject, job)
 		m.Header[forwardHeader] = []string{about}
-		m.Header[sealHeader] = given
+		m.Header[seal.Header] = given
 		if got, err := nc.RequestMsg(m, 5*time.Second); err != nil || got.Header.Get("Nats-Service-Error-Code") != "403" {
 			t.Errorf("%s: %v, %v", what, got, err)
 		}
@@ -96,7 +97,7 @@ func TestForwardSeal(t *testing.T) {
 		t.Errorf("the audit log: %s", got)
 	}
 	m := apitest.NewMsg(subject, job)
-	m.Header[forwardHeader], m.Header[sealHeader] = []string{about}, []string{seal(key, subject, []byte(about), []byte(job))}
+	m.Header[forwardHeader], m.Header[seal.Header] = []string{about}, []string{seal.Of(key, seal.Forward, subject, []byte(about), []byte(job))}
 	if got, err := nc.RequestMsg(m, 5*time.Second); err != nil || got.Header.Get(versionHeader) != "1" || got.Header.Get(createdHeader) != "jobs/a" {
 		t.Errorf("the right one: %v, %v", got, err)
 	}

@@ -81,7 +81,7 @@ var house = map[string][]string{
 	"scheduler/clocktest":   over(words),
 	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
 	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
-	"api":         over(words, module+"/access", module+"/fair", module+"/histogram", "golang.org/x/time/rate", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	"api":         over(words, module+"/access", module+"/fair", module+"/histogram", "golang.org/x/time/rate", module+"/scheduler", module+"/client", module+"/inbox", module+"/seal", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	// The HTTP gateway.
 	"web": over(words, module+"/access", module+"/api", module+"/fair", module+"/certs", module+"/client", module+"/oidc", module+"/scheduler", module+"/session", "github.com/go-json-experiment/json"),
 	// Who may do what, and the one package that reads the file of rights.
@@ -91,6 +91,10 @@ var house = map[string][]string{
 	"oidc/oidctest": {},
 	// Sealed cookies.
 	"session": {},
+	// Proofs that a node of the cluster wrote a message.
+	"seal": {},
+	// What tenants use in the shards of a cluster.
+	"usage": {module + "/scheduler"},
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
@@ -105,7 +109,7 @@ var house = map[string][]string{
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/daybook", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/seal", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/usage", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	// It measures from outside. The kinds of rows, and Pebble, are for the bare scan of a store.

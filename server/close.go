@@ -57,6 +57,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopServers != nil {
 		s.stopServers()
 	}
+	if s.stopUsage != nil {
+		s.stopUsage()
+	}
 	errs = append(errs, <-web, <-router, s.closeDaybook())
 	if s.dispatcher != nil {
 		errs = append(errs, s.dispatcher.Close(ctx))

@@ -75,6 +75,8 @@ type Server struct {
 	serving    atomic.Pointer[[]*member]           // the members, for the same goroutines, once each has its shard
 	router     atomic.Pointer[front]               // of several shards; one answers by itself
 	sessionKey sessionKey                          // of the pages
+	nodeKey    func() []byte                       // what Options.forwardKey returns, which takes a tenth of a second once
+	usage      *usageExchange                      // of what tenants use in each shard; nil: there is one shard, or no quota
 	ready      Ready
 
 	stopWarning     context.CancelFunc // nil: the server does not run with Options.Insecure
@@ -84,6 +86,7 @@ type Server struct {
 	stopAccess context.CancelFunc // nil: no watch of the file of rights runs
 
 	stopUnlisted   context.CancelFunc // nil: no watch for unlisted tenants runs
+	stopUsage      context.CancelFunc // nil: what tenants use is not exchanged
 	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
 	stopWatch      context.CancelFunc // nil: no watch of JetStream runs
 	stopPending    context.CancelFunc // nil: no watch of what clients do not read runs
@@ -148,7 +151,10 @@ func assemble(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{opts: opts, inboxes: inboxes, readSecret: readSecret, process: replication.NewProcess(), failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+	return &Server{
+		opts: opts, inboxes: inboxes, readSecret: readSecret, nodeKey: sync.OnceValue(opts.forwardKey), process: replication.NewProcess(),
+		failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{}),
+	}, nil
 }
 
 // listen opens the HTTP address first, because a port in use is the likeliest fault and the cheapest to find.

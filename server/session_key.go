@@ -37,7 +37,7 @@ func (s *Server) openSessionKey(context.Context) error {
 	case s.access == nil: // no reader signs in
 		return nil
 	case o.ClusterPassword != "":
-		key, err := hkdf.Key(sha256.New, o.forwardKey(), nil, "carillon sessions", session.KeyBytes)
+		key, err := hkdf.Key(sha256.New, s.nodeKey(), nil, "carillon sessions", session.KeyBytes)
 		if err == nil {
 			s.sessionKey.set(key)
 		}

@@ -12,11 +12,15 @@ import (
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/shard"
+	"github.com/carillon-io/carillon/usage"
 )
 
 // openShards opens the engines with their data. A node of a cluster finds the cluster, or founds it, with its first shard,
 // and begins to follow; then with the others.
 func (s *Server) openShards(ctx context.Context) error {
+	if s.divided() && s.access != nil {
+		s.usage = &usageExchange{Table: usage.NewTable(len(s.members))}
+	}
 	for _, m := range s.members {
 		m.shard = shard.New(s.optionsOf(m))
 	}
@@ -43,7 +47,7 @@ func (s *Server) optionsOf(m *member) shard.Options {
 func (s *Server) engineOptions(m *member) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Sender: s.dispatcher, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(), CalendarsMax: s.calendarsMax(),
+		Sender: s.dispatcher, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(m.number), CalendarsMax: s.calendarsMax(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Shards: len(s.members), Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
@@ -76,7 +80,7 @@ func (s *Server) doorOptions() api.Options {
 	o := &s.opts
 	return api.Options{
 		Node: s.aboutNode(s.aboutCluster()), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
-		ForwardKey: o.forwardKey(), Unanswered: s.bus.NoteUnanswered,
+		ForwardKey: s.nodeKey(), Unanswered: s.bus.NoteUnanswered,
 	}
 }
 

@@ -39,6 +39,7 @@ var startList = []step{
 	{(*Server).openBackups, Options.hasEngine},
 	{(*Server).openDispatch, Options.hasEngine},
 	{(*Server).openShards, Options.hasEngine},
+	{(*Server).shareUsage, Options.hasEngine},
 	{(*Server).openRouter, Options.hasEngine},
 	{(*Server).openSessionKey, Options.hasEngine},
 	{(*Server).openWeb, Options.hasEngine},

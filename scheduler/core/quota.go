@@ -49,6 +49,11 @@ func (q Quota) Add(r Quota) Quota {
 	return Quota{q.Jobs + r.Jobs, q.Bytes + r.Bytes, q.LiveRuns + r.LiveRuns}
 }
 
+// Minus returns what a use has more than another one.
+func (q Quota) Minus(r Quota) Quota {
+	return Quota{q.Jobs - r.Jobs, q.Bytes - r.Bytes, q.LiveRuns - r.LiveRuns}
+}
+
 // Quotas are the quotas of tenants, and what the tenants use of them elsewhere: in other shards of the cluster. They never
 // change: a change makes new ones. A nil Quotas bounds no tenant.
 type Quotas struct {
