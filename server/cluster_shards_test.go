@@ -31,11 +31,14 @@ func (p *troupe) startShards(name, dir string) *Server {
 // nameIn returns a name of a job in a shard.
 func nameIn(shard uint32) string {
 	for i := 0; ; i++ {
-		if name := fmt.Sprintf("job-%d", i); job.ShardOf(job.SlotOf("default", name), troupeShards) == shard {
+		if name := fmt.Sprintf("job-%d", i); jobShard(name) == shard {
 			return name
 		}
 	}
 }
+
+// jobShard returns the shard of a job.
+func jobShard(name string) uint32 { return job.ShardOf(job.SlotOf("default", name), troupeShards) }
 
 // askShard sends a request to the leader of a shard, on the subjects of that shard, and decodes the reply.
 func (p *troupe) askShard(shard uint32, verb, body string, reply any) {
