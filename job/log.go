@@ -13,6 +13,8 @@ const (
 	LogFence   = "fence"
 	LogEpoch   = "epoch"
 	LogShard   = "shard" // its number; only where there are several
+
+	LogCalendar = "calendar" // its name
 )
 
 // LogAttrs returns the attributes of a log line about an attempt: job, run and attempt. It allocates, so callers

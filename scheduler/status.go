@@ -17,9 +17,10 @@ type gauge struct {
 	bytes    uint64                // of commits
 	behind   instant.Millis        // when the oldest undecided tick is due; 0: none
 	uses     map[string]core.Quota // what tenants use, without those that use nothing
-	awaited  instant.Millis        // since when the oldest awaited report is awaited; 0: none
-	decision histogram.Times       // commit of the decision minus scheduled time
-	lateness histogram.Times       // launch minus the instant from which the attempt could be launched
+	copies   calendarCopies
+	awaited  instant.Millis  // since when the oldest awaited report is awaited; 0: none
+	decision histogram.Times // commit of the decision minus scheduled time
+	lateness histogram.Times // launch minus the instant from which the attempt could be launched
 	waited   [WaitReasons]histogram.Times
 	commits  histogram.Times // duration until they counted
 	sizes    histogram.Sizes // of commits
@@ -60,6 +61,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 	e.readers.Store(&c.Readers)
 	g.awaited = c.Awaited
 	g.noteUses(e.core.Uses())
+	g.copies.note(e.core.ChangedCalendars())
 	n := &c.Counts
 	g.status = Status{
 		Role: role, Shard: e.opts.Shard, Epoch: c.Epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,

@@ -11,9 +11,9 @@ import (
 // A calendar is shared. When it changes, so do the schedules and the next ticks of all jobs that refer to it. The
 // change of the calendar is one commit; the jobs follow later: see [Replan].
 
-// calendarsMax bounds the number of calendars of an engine, because all are in memory. A larger bound would let callers
+// CalendarsMax bounds the number of calendars of an engine, because all are in memory. A larger bound would let callers
 // fill the memory with calendars that no job uses.
-const calendarsMax = 10_000
+const CalendarsMax = 10_000
 
 // calendarsOfTenantMax bounds the calendars of a tenant without a quota, so that no tenant takes all that there may be. A
 // tenant that has more keeps them, and adds none.
@@ -24,7 +24,10 @@ type PutCalendar struct {
 	Handled
 	Calendar job.Calendar // in: the calendar as the caller gives it; out: as it is stored
 	Actor    job.Actor
-	Most     int // calendars that the tenant may have; 0: the default
+	Most     int    // calendars that the tenant may have; 0: the default
+	Detail   string // for the audit log
+	// IfVersion is the version that the calendar must have, and 0 if there must be none; nil: any.
+	IfVersion *uint32
 
 	Created bool // result
 }
@@ -43,6 +46,8 @@ type DeleteCalendar struct {
 	Handled
 	Tenant, Name string
 	Actor        job.Actor
+	Detail       string  // for the audit log
+	IfVersion    *uint32 // the version that the calendar must have; nil: any
 }
 
 // Bytes implements [Proposal].
@@ -67,6 +72,9 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	cal := &p.Calendar
 	ref := calendarRef(cal.Tenant, cal.Name)
 	old := c.calendars[ref]
+	if p.Err = checkVersion(old, p.IfVersion); p.Err != nil {
+		return
+	}
 	if old == nil {
 		if p.Err = c.checkCalendars(cal.Tenant, p.Most); p.Err != nil {
 			return
@@ -78,9 +86,9 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	}
 	kept := *cal
 	kept.Exclude = slices.Clone(cal.Exclude)
-	c.calendars[ref] = &kept
+	c.keepCalendar(ref, &kept)
 	c.out.Batch.PutCalendar(&kept)
-	c.audit(p.Actor, job.ActionPutCalendar, job.AuditEntry{Tenant: cal.Tenant, Name: cal.Name})
+	c.audit(p.Actor, job.ActionPutCalendar, job.AuditEntry{Tenant: cal.Tenant, Name: cal.Name, Detail: p.Detail})
 	if list := c.profiles.expire(ref); len(list) > 0 {
 		c.profiles.mark(list)
 		c.replanSoon()
@@ -103,8 +111,8 @@ func (c *Core) checkCalendars(tenant string, most int) error {
 	switch {
 	case has >= most:
 		return apierr.Errorf(apierr.QuotaExceeded, "name", "the tenant %s has %d calendars, and may have %d; delete one, or ask for a higher quota", tenant, has, most)
-	case len(c.calendars) >= calendarsMax:
-		return apierr.Errorf(apierr.QuotaExceeded, "name", "all tenants together have %d calendars, and no more are allowed; delete one", calendarsMax)
+	case len(c.calendars) >= CalendarsMax:
+		return apierr.Errorf(apierr.QuotaExceeded, "name", "all tenants together have %d calendars, and no more are allowed; delete one", CalendarsMax)
 	}
 	return nil
 }
@@ -130,15 +138,18 @@ func (c *Core) followCalendars(p *Put) (err error) {
 // the next start, and their jobs would fail.
 func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	ref := calendarRef(p.Tenant, p.Name)
+	if p.Err = checkVersion(c.calendars[ref], p.IfVersion); p.Err != nil {
+		return
+	}
 	switch {
 	case c.calendars[ref] == nil:
 		p.Err = UnknownCalendar(p.Name)
 	case c.profiles.uses(ref):
 		p.Err = apierr.Errorf(apierr.VersionConflict, "name", "jobs refer to calendar %q; change or delete them first", p.Name)
 	default:
-		delete(c.calendars, ref)
+		c.dropCalendar(p.Tenant, p.Name)
 		c.out.Batch.DeleteCalendar(p.Tenant, p.Name)
-		c.audit(p.Actor, job.ActionDeleteCalendar, job.AuditEntry{Tenant: p.Tenant, Name: p.Name})
+		c.audit(p.Actor, job.ActionDeleteCalendar, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Detail: p.Detail})
 	}
 }
 
@@ -153,6 +164,43 @@ func (c *Core) takeCalendar(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	c.calendars[calendarRef(cal.Tenant, cal.Name)] = &cal
+	c.keepCalendar(calendarRef(cal.Tenant, cal.Name), &cal)
 	return nil
+}
+
+// checkVersion refuses a change of a calendar that has not the demanded version.
+func checkVersion(cal *job.Calendar, want *uint32) error {
+	has := uint32(0)
+	if cal != nil {
+		has = cal.Version
+	}
+	if want == nil || *want == has {
+		return nil
+	}
+	return apierr.Errorf(apierr.VersionConflict, "name", "the calendar has the version %d; want %d", has, *want)
+}
+
+// ChangedCalendar is a calendar that was put, or deleted. It never changes.
+type ChangedCalendar struct {
+	job.Calendar
+	Deleted bool // only Tenant and Name are set
+}
+
+// ChangedCalendars returns the calendars that were loaded or have changed since its last call, in the order of the changes.
+func (c *Core) ChangedCalendars() []*ChangedCalendar {
+	list := c.changedCalendars
+	c.changedCalendars = nil
+	return list
+}
+
+// keepCalendar adds or replaces a calendar, which must not change any more.
+func (c *Core) keepCalendar(ref string, cal *job.Calendar) {
+	c.calendars[ref] = cal
+	c.changedCalendars = append(c.changedCalendars, &ChangedCalendar{Calendar: *cal})
+}
+
+// dropCalendar forgets a calendar.
+func (c *Core) dropCalendar(tenant, name string) {
+	delete(c.calendars, calendarRef(tenant, name))
+	c.changedCalendars = append(c.changedCalendars, &ChangedCalendar{Calendar: job.Calendar{Tenant: tenant, Name: name}, Deleted: true})
 }

@@ -96,7 +96,9 @@ type Core struct {
 	followed   uint64 // value of changes when the current pass of replanning began
 	zones      zoneMemory
 	calendars  map[string]*job.Calendar // by reference
-	pace       pace
+	// changedCalendars are those that ChangedCalendars is to return next.
+	changedCalendars []*ChangedCalendar
+	pace             pace
 
 	// deleting is the job that is being deleted. Its notices carry its name, because its rows are gone when they are
 	// published.

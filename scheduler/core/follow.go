@@ -80,7 +80,7 @@ func (c *Core) followDelete(kind job.Kind, key []byte) error {
 		}
 	case job.KindCalendar:
 		tenant, name, err := job.ParseCalendarKey(key)
-		delete(c.calendars, calendarRef(tenant, name))
+		c.dropCalendar(tenant, name)
 		return err
 	case job.KindProfile:
 		n, err := job.ParseProfileKey(key)
