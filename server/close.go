@@ -52,6 +52,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopSessionKey != nil {
 		s.stopSessionKey()
 	}
+	if s.stopCalendars != nil {
+		s.stopCalendars()
+	}
 	web, router := s.closeWeb(ctx), s.closeRouter(ctx)
 	errs = append(errs, s.each(func(m *member) error { return m.close(ctx) })...)
 	if s.stopServers != nil {

@@ -43,7 +43,7 @@ func (s *Server) clusterInfo(m *member) *client.Cluster {
 	info := &client.Cluster{
 		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
 		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag), Waits: waitsFor(st),
-		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), m.zoneWarnings(), m.versionWarnings(), waitWarnings(st)),
+		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), m.zoneWarnings(), m.versionWarnings(), m.calendarWarnings(), waitWarnings(st)),
 		Void: map[string]uint64{
 			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
 			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
@@ -23,6 +24,8 @@ type member struct {
 	backups   *backups            // nil until the connection for them is there
 	shard     *shard.Shard        // nil until the step that opens it
 	announcer *dispatch.Announcer // nil until the shard is open
+
+	keptCalendars atomic.Int64 // copies of calendars that shard 0 does not have, and to which jobs refer
 }
 
 // first returns the member with the shard 0; nil in a witness. Its data says which node this is, and its node finds or

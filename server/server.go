@@ -86,6 +86,7 @@ type Server struct {
 	stopAccess context.CancelFunc // nil: no watch of the file of rights runs
 
 	stopUnlisted   context.CancelFunc // nil: no watch for unlisted tenants runs
+	stopCalendars  context.CancelFunc // nil: the process holds no copies of calendars
 	stopUsage      context.CancelFunc // nil: what tenants use is not exchanged
 	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
 	stopWatch      context.CancelFunc // nil: no watch of JetStream runs

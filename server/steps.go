@@ -40,6 +40,7 @@ var startList = []step{
 	{(*Server).openDispatch, Options.hasEngine},
 	{(*Server).openShards, Options.hasEngine},
 	{(*Server).shareUsage, Options.hasEngine},
+	{(*Server).keepCalendars, Options.hasEngine},
 	{(*Server).openRouter, Options.hasEngine},
 	{(*Server).openSessionKey, Options.hasEngine},
 	{(*Server).openWeb, Options.hasEngine},
