@@ -13,6 +13,8 @@ import (
 // simQuotas draws the quotas of a world.
 type simQuotas struct {
 	rng *rand.Rand // nil: no tenant has one, ever
+	// elsewhere draws what other shards have of a tenant. The model knows only what is left for this one.
+	elsewhere *rand.Rand
 	now *Quotas    // as the engine gets them in each step, unless its release knows none
 	// model is the same for the model
 	model map[string]modelQuota
@@ -28,7 +30,7 @@ func (w *world) beginQuotas() {
 	if !w.plan.drawsQuotas() {
 		return
 	}
-	w.quotas.rng = rand.New(rand.NewPCG(w.plan.seed, 12))
+	w.quotas.rng, w.quotas.elsewhere = rand.New(rand.NewPCG(w.plan.seed, 12)), rand.New(rand.NewPCG(w.plan.seed, 13))
 	w.changeQuotas()
 	w.again(40*w.plan.pause.Milliseconds(), w.changeQuotas)
 }
@@ -37,7 +39,7 @@ func (w *world) beginQuotas() {
 func (w *world) changeQuotas() {
 	rng := w.quotas.rng
 	most := w.plan.jobs/simTenants + 2
-	now, model := make(map[string]Quota), make(map[string]modelQuota)
+	now, elsewhere, model := make(map[string]Quota), make(map[string]Quota), make(map[string]modelQuota)
 	for n := range simTenants {
 		var q modelQuota
 		if rng.IntN(3) > 0 {
@@ -51,9 +53,34 @@ func (w *world) changeQuotas() {
 		}
 		tenant := fmt.Sprint("tenant-", n)
 		now[tenant], model[tenant] = Quota{Jobs: q.jobs, Bytes: q.bytes, LiveRuns: q.live}, q
+		if w.quotas.elsewhere.IntN(2) == 0 {
+			elsewhere[tenant] = w.drawElsewhere()
+			now[tenant] = withUse(now[tenant], elsewhere[tenant])
+		}
 	}
-	w.quotas.now, w.quotas.model = NewQuotas(now), model
+	w.quotas.now, w.quotas.model = NewQuotas(now).With(elsewhere), model
 	w.tellQuotas()
+}
+
+// drawElsewhere draws what other shards have of a tenant.
+func (w *world) drawElsewhere() Quota {
+	rng := w.quotas.elsewhere
+	return Quota{Jobs: rng.Int64N(20), Bytes: rng.Int64N(10_000), LiveRuns: rng.Int64N(20)}
+}
+
+// withUse returns a quota of which as much is left as another one allows beside a use. What has no bound has none.
+func withUse(left, use Quota) Quota {
+	q := left.Add(use)
+	if left.Jobs == 0 {
+		q.Jobs = 0
+	}
+	if left.Bytes == 0 {
+		q.Bytes = 0
+	}
+	if left.LiveRuns == 0 {
+		q.LiveRuns = 0
+	}
+	return q
 }
 
 // tellQuotas lets the model know which quotas are in force.
