@@ -58,6 +58,10 @@ type Options struct {
 	// because Pebble would remove the newer files as unused. Nil accepts every position.
 	Check func(applied job.Position) error
 
+	// Start is the position that a new store continues: its first commit has the LSN Start.LSN+1. The zero value begins
+	// at LSN 1. A store that has a commit is opened at its own position, whatever Start says.
+	Start job.Position
+
 	fs vfs.FS // set by tests to a file system that crashes or fails; nil means the machine's
 }
 
@@ -92,6 +96,8 @@ func (o Options) validate() (Options, error) {
 	case o.MemTableBytes < MemTableBytesMin || o.MemTableBytes > MemTableBytesMax:
 		return o, fmt.Errorf("snapshot: MemTableBytes is %d and must be from %d to %d",
 			o.MemTableBytes, MemTableBytesMin, MemTableBytesMax)
+	case o.Start.LSN == 0 && o.Start != (job.Position{}):
+		return o, fmt.Errorf("snapshot: Start %v is not a position: at LSN 0 epoch and hash are zero", o.Start)
 	}
 	dir, err := filepath.Abs(o.Dir)
 	o.Dir = dir

@@ -79,7 +79,7 @@ func (s *Store) open(opts Options) (err error) {
 	if err != nil {
 		return errors.Join(err, s.lock.Close())
 	}
-	if err = s.restore(); err == nil {
+	if err = s.restore(opts.Start); err == nil {
 		err = s.fault.arm(opts.OnFatal)
 	}
 	if err != nil {
@@ -89,15 +89,19 @@ func (s *Store) open(opts Options) (err error) {
 }
 
 // restore reads the position that the previous process left. Pebble has no log to replay, so everything
-// it holds now is durable.
-func (s *Store) restore() error {
+// it holds now is durable. A new store is at the position start.
+func (s *Store) restore(start job.Position) error {
 	at, err := readHead(s.db)
 	if err != nil {
 		return err
 	}
+	isNew := at == job.Position{}
+	if isNew {
+		at = start
+	}
 	s.applied.Store(&at)
 	s.durable = at
-	if at != (job.Position{}) {
+	if !isNew {
 		return nil
 	}
 	return s.Scan(nil, nil, func(key, _ []byte) (bool, error) {
