@@ -22,6 +22,12 @@ type (
 	QuotaKind = core.QuotaKind
 	// WaitReason is what a run waits for before it can be launched. Its text is the label of the metrics.
 	WaitReason = core.WaitReason
+	// RowReader is a store from which a division reads: see [core.RowReader].
+	RowReader = core.RowReader
+	// Division is what came of dividing a store: see [core.Division].
+	Division = core.Division
+	// Renumbered is a job that a division gave another id: see [core.Renumbered].
+	Renumbered = core.Renumbered
 )
 
 // The states of a job.

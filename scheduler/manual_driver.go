@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
@@ -175,6 +176,13 @@ func (h *ManualDriver) Next() time.Time {
 		return time.Time{}
 	}
 	return next.Time()
+}
+
+// Check recounts what the engine counts, and what its index of lists has, in the rows of its store, and returns what is
+// wrong. Its cost grows with the number of jobs.
+func (h *ManualDriver) Check() error {
+	e := h.engine
+	return errors.Join(e.core.Check(), e.core.CheckBytes(e.opts.Store), e.core.CheckIndex(e.opts.Store))
 }
 
 // Close fails pending callers and releases the engine's resources. The engine cannot be used afterwards.
