@@ -74,7 +74,7 @@ func (d *Directory) claim(o Options) (err error) {
 	if d.lock, err = lockDir(o.Dir); err != nil {
 		return err
 	}
-	if err := checkNotRestoring(o.Dir); err != nil {
+	if err := checkFinished(o.Dir); err != nil {
 		return err
 	}
 	if d.held.id, err = openIdentity(o.Dir, o); err != nil || o.clustered() {

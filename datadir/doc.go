@@ -1,7 +1,7 @@
 // Package datadir opens a data directory. A [Directory] is what a process has once: the lock and the identity. A
 // [Shard] of it is what an engine has: a log and a store that fit together. The package replaces both by what a node of
-// a cluster receives ([Shard.Adopt]), puts aside what must not be lost, restores backups ([Restore]), and makes a
-// directory the founder of a cluster ([Found]). The server and the embedded scheduler open a directory in the same way,
+// a cluster receives ([Shard.Adopt]), puts aside what must not be lost, restores backups ([Restore]), makes a
+// directory the founder of a cluster ([Found]), and a new one with several shards of one with one ([Divide]). The server and the embedded scheduler open a directory in the same way,
 // so each can open one that the other has closed.
 //
 // # The names of the process, at the root
@@ -11,6 +11,7 @@
 //	NODE          of a node in a cluster: its name, and the cluster's
 //	INSTALLATION  of a node without a cluster: the id in the messages that it publishes
 //	RESTORING     of a directory into which a backup is being restored
+//	DIVIDING      of a directory that is being made of the data of another one, divided into shards
 //	nats/         of a server with an embedded NATS server: its streams
 //	nats.alone/, nats.replaced-<UTC>/  such streams, put aside
 //	wal/MOVED-TO-SHARDS-0              says where the log is; only in a directory that a release before shards made
@@ -36,7 +37,7 @@
 //
 // # The files of the package
 //
-// A start runs through lock_unix.go, restore.go (is it marked as being restored?), identity.go and identity_file.go
+// A start runs through lock_unix.go, unfinished.go (is it marked as being restored?), identity.go and identity_file.go
 // (whose is it?), parts_file.go (which layout, which shards?), move.go (is anything at its old place?), and for a shard
 // through shard.go, join.go (is a swap unfinished?), gone.go (are both parts there?), pair.go (do they fit?) and
 // parts.go (replay). Then parts.go makes the checkpoints, checkpoints.go counts them, and diverged.go cuts or replaces
@@ -71,6 +72,8 @@ const (
 	// file, so that no incomplete data comes into use: it is the first thing that a restore makes durable and the last
 	// that it removes.
 	RestoringName = "RESTORING"
+	// DividingName is the file that marks a directory that `carillon shard divide` has not finished, in the same way.
+	DividingName = "DIVIDING"
 	// NATSName is the directory of the embedded NATS server of a server, if it has one.
 	NATSName = "nats"
 	// ShardsName is the directory with a directory for each shard; see [ShardDir].

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/job"
@@ -39,7 +37,8 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 	if err != nil {
 		return done, err
 	}
-	t := &restoring{dir: dir, logger: logger}
+	// A release before shards restored to the root.
+	t := &restoring{unfinished{dir: dir, name: RestoringName, empty: ErrNotEmpty, contents: []string{ShardsName, StoreName, LogName}}, logger}
 	if err := t.claim(); err != nil {
 		return done, err
 	}
@@ -60,107 +59,15 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 
 // restoring is a directory that is being restored.
 type restoring struct {
-	dir    string
+	unfinished
 	logger *slog.Logger
-	lock   *DirLock
-	// Then a failure removes it again.
-	made bool // the directory did not exist
 }
-
-func (t *restoring) path(name string) string { return filepath.Join(t.dir, name) }
 
 // shard returns the directory of the shard that is restored. A node alone has one, of number 0.
 func (t *restoring) shard() string { return ShardDir(t.dir, 0) }
 
 // store returns the place of the restored store.
 func (t *restoring) store() string { return filepath.Join(t.shard(), StoreName) }
-
-// claim locks the directory, and marks it. After an error nothing is locked.
-func (t *restoring) claim() error {
-	if err := t.mayUse(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(t.dir, 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
-	}
-	lock, err := lockDir(t.dir)
-	if err != nil {
-		return err
-	}
-	t.lock = lock
-	err = t.mark()
-	if err != nil {
-		err = errors.Join(err, lock.Close())
-	}
-	return err
-}
-
-// mayUse returns an error for a directory that must not be used, without touching it. A directory with a lock
-// may be in use, which is the better message; claim checks again once it holds the lock.
-func (t *restoring) mayUse() error {
-	entries, err := os.ReadDir(t.dir)
-	if t.made = errors.Is(err, fs.ErrNotExist); t.made {
-		return nil
-	}
-	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == LockName }) {
-		return err
-	}
-	return t.checkEmpty(entries)
-}
-
-func (t *restoring) checkEmpty(entries []os.DirEntry) error {
-	for _, e := range entries {
-		if name := e.Name(); name != LockName && name != "lost+found" {
-			return fmt.Errorf("%s %w: it has %s", t.dir, ErrNotEmpty, name)
-		}
-	}
-	return nil
-}
-
-// mark marks the directory as being restored, and removes what an interrupted restore has left. A directory that
-// already has the mark may be cleared, because whatever is in it came from a restore. Any other content is refused,
-// before anything is written but the lock.
-func (t *restoring) mark() error {
-	entries, err := os.ReadDir(t.dir)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Lstat(t.path(RestoringName)); errors.Is(err, fs.ErrNotExist) {
-		if err := t.checkEmpty(entries); err != nil {
-			return err
-		}
-	}
-	f, err := os.OpenFile(t.path(RestoringName), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close(), syncPath(t.dir), syncPath(filepath.Dir(filepath.Clean(t.dir)))); err != nil {
-		return err
-	}
-	return t.clear()
-}
-
-// clear removes what a restore makes, also that of a release before shards, which restored to the root. PARTS goes
-// first: without the parts it would make the directory look damaged.
-func (t *restoring) clear() error {
-	return errors.Join(forgetParts(t.dir), os.RemoveAll(t.path(ShardsName)), os.RemoveAll(t.path(StoreName)), os.RemoveAll(t.path(LogName)))
-}
-
-// end unlocks the directory: complete, or empty after a failure. The removal of the mark is between two syncs: what
-// the directory holds is durable before the mark goes, and the mark is durably gone before the caller hears of it.
-func (t *restoring) end(failed error) error {
-	var err error
-	if failed != nil {
-		err = t.clear()
-	}
-	if err == nil {
-		err = errors.Join(syncPath(t.dir), os.Remove(t.path(RestoringName)), syncPath(t.dir))
-	}
-	if failed != nil && t.made && err == nil {
-		err = errors.Join(os.Remove(t.path(LockName)), os.Remove(t.dir))
-	}
-	return errors.Join(err, t.lock.Close())
-}
 
 // receive writes the files of a backup to the store's place, and returns when they are verified to be what was backed
 // up. The reader verifies the checksums of the backup, so a damaged one ends with an error before the directory can be
@@ -207,17 +114,4 @@ func (t *restoring) check(at job.Position) (jobs int, err error) {
 	}
 	jobs, err = countJobs(s)
 	return jobs, errors.Join(err, s.Close())
-}
-
-// checkNotRestoring returns ErrRestoring for a directory whose restore was interrupted. Any error but the file's
-// absence refuses the directory, too.
-func checkNotRestoring(dir string) error {
-	_, err := os.Lstat(filepath.Join(dir, RestoringName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = ErrRestoring
-	}
-	return fmt.Errorf("%s: %w", filepath.Join(dir, RestoringName), err)
 }

@@ -68,6 +68,8 @@ var house = map[string][]string{
 	"tracing": over(words, module+"/serverurl", "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/smallfile", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
+	// The data of one shard, divided into that of several.
+	"divide": over(words, module+"/datadir", module+"/scheduler"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
 	// Runs the commands of jobs, as a client.
@@ -110,7 +112,7 @@ var house = map[string][]string{
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/daybook", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/seal", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/usage", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/natsfile", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/divide", module+"/natsfile", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	// It measures from outside. The kinds of rows, and Pebble, are for the bare scan of a store.
 	"bench": {module + "/client", module + "/job", module + "/bench/measure", module + "/bench/plot", module + "/bench/ports", "github.com/cockroachdb/pebble/v2", "github.com/nats-io/nats.go",
