@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 )
 
@@ -166,6 +167,22 @@ func (d *Directory) Shards() []uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.parts.shards)
+}
+
+// PositionOf returns the position of the store of a shard that is not open, and changes nothing.
+func (d *Directory) PositionOf(shard uint32) (job.Position, error) {
+	return snapshot.Inspect(filepath.Join(ShardDir(d.dir, shard), StoreName))
+}
+
+// CheckDivided returns an error if a directory with these shards, ascending, does not have all shards of a cluster.
+func CheckDivided(shards []uint32) error {
+	if err := job.ValidateShards(len(shards)); err != nil {
+		return fmt.Errorf("the data directory has %w", err)
+	}
+	if last := shards[len(shards)-1]; int(last) != len(shards)-1 {
+		return fmt.Errorf("the data directory has %d shards, and one of them is shard %d: it does not have all shards of a cluster", len(shards), last)
+	}
+	return nil
 }
 
 // shown returns the path of the file that shows that a shard has had both parts; "" if there is none.

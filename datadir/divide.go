@@ -49,6 +49,7 @@ type Division struct {
 	source *Shard
 	memory *snapshot.Memory
 	shards []*divided
+	ready  bool // Finish has succeeded
 }
 
 // divided is one of the new shards.
@@ -274,7 +275,7 @@ func (d *Division) Write(shard uint32, rows []byte) error {
 // Finish makes everything durable, begins the log of each shard, and makes the directory the founder of its cluster. The
 // caller calls Close afterwards.
 func (d *Division) Finish(ids []byte) (Founded, error) {
-	done := Founded{Position: d.source.Applied()}
+	done := Founded{Position: d.source.Applied(), Shards: d.opts.Shards}
 	var err error
 	if done.Jobs, err = countJobs(d.source.store); err != nil {
 		return done, err
@@ -300,7 +301,9 @@ func (d *Division) Finish(ids []byte) (Founded, error) {
 	if done.Streams, err = LoneStreams(d.opts.From); err != nil {
 		return done, err
 	}
-	return done, NoteParts(d.dir, shards...)
+	err = NoteParts(d.dir, shards...)
+	d.ready = err == nil
+	return done, err
 }
 
 // finishShard makes the store of a shard durable, and begins its log.
@@ -347,6 +350,8 @@ func (d *Division) Close(failed error) error {
 	if d.memory != nil {
 		d.memory.Close()
 	}
-	err = errors.Join(failed, err)
+	if err = errors.Join(failed, err); err == nil && !d.ready {
+		err = fmt.Errorf("the division of %s ended early", d.opts.From)
+	}
 	return errors.Join(err, d.end(err), d.from.Close())
 }

@@ -28,9 +28,10 @@ type FoundOptions struct {
 type Founded struct {
 	Node      string
 	ClusterID string
-	Position  job.Position // position of the data
-	Jobs      int
-	Streams   []string // streams of the embedded NATS server of a node alone, which the start puts aside; see [NATSAside]
+	Position  job.Position // position of the data, of several shards of the first one
+	Shards    int          // of the cluster
+	Jobs      int          // in all shards
+	Streams   []string     // streams of the embedded NATS server of a node alone, which the start puts aside; see [NATSAside]
 }
 
 // Found makes a node's data directory the founder of a cluster: when the node starts with the cluster's name, it makes
@@ -38,7 +39,7 @@ type Founded struct {
 // NATS, and may be called again until the node has started. It returns ErrInUse, the errors of OpenDirectory and OpenShard, or why
 // the directory cannot found that cluster. It opens the directory as a start would, so a directory that could not
 // start cannot found, either. The position that it returns has replayed the whole log: a founder's data is the
-// cluster's by definition, so no commit of it is doubtful.
+// cluster's by definition, so no commit of it is doubtful. A directory with several shards founds a cluster with as many.
 func Found(o FoundOptions) (done Founded, err error) {
 	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: cmp.Or(o.Logger, slog.Default()), anyIdentity: true}
 	if err := o.validate(); err != nil {
@@ -52,21 +53,39 @@ func Found(o FoundOptions) (done Founded, err error) {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	s, err := d.OpenShard(0, ShardOptions{})
-	if err != nil {
+	shards := d.Shards()
+	if len(shards) == 0 {
+		shards = []uint32{0}
+	}
+	if err := CheckDivided(shards); err != nil {
 		return done, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, n := range shards {
+		if err := done.add(d, n); err != nil {
+			return done, err
+		}
+	}
 	if err := d.found(o); err != nil {
 		return done, err
 	}
 	id := d.held.get()
-	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: s.Applied()}
-	if done.Jobs, err = countJobs(s.store); err != nil {
-		return done, err
-	}
+	done.Node, done.ClusterID, done.Shards = id.Node, id.ClusterID, len(shards)
 	done.Streams, err = LoneStreams(o.Dir)
 	return done, err
+}
+
+// add opens a shard, and counts its jobs.
+func (f *Founded) add(d *Directory, number uint32) (err error) {
+	s, err := d.OpenShard(number, ShardOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	jobs, err := countJobs(s.store)
+	if f.Jobs += jobs; number == 0 {
+		f.Position = s.Applied()
+	}
+	return err
 }
 
 func (o FoundOptions) validate() error {

@@ -85,6 +85,9 @@ func (id Identity) adopted(clusterID string, discard, pending bool) (Identity, e
 		return id, fmt.Errorf("%s: this data directory belongs to the cluster %q with the id %s, and the one that NATS knows by that name has the id %s; "+
 			"use the NATS servers of the former, or choose an empty directory with --data to join the latter", path, id.Cluster, id.ClusterID, clusterID)
 	}
+	if id.IsFounder() && clusterID == id.ClusterID && pending {
+		return id, nil // a founder until the last of its shards has met the cluster
+	}
 	discard = discard || pending && (id.left || id.IsDiscarded())
 	id.ClusterID, id.State, id.GivesUp, id.left = clusterID, StateMember, "", false
 	if discard {

@@ -5,6 +5,7 @@ package divide
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -29,21 +30,19 @@ type Result struct {
 // Run divides the data of a directory into that of several shards, in a new directory, which is then the founder of a
 // cluster with so many shards. It reads every row, counts what it has written in the new stores, and returns an error if
 // a row is missing. After an error the new directory is empty or absent; after a crash a start refuses it with
-// [datadir.ErrDividing], and Run accepts it.
-func Run(o Options) (done Result, err error) {
+// [datadir.ErrDividing], and Run accepts it. The end of ctx is an error.
+func Run(ctx context.Context, o Options) (done Result, err error) {
 	d, err := datadir.Divide(o)
 	if err != nil {
 		return done, err
 	}
-	finished := false
-	defer func() {
-		failed := err
-		if failed == nil && !finished {
-			failed = fmt.Errorf("divide %s: ended early", o.From) // a panic
+	defer func() { err = d.Close(err) }()
+	division, err := scheduler.Divide(d.Source(), o.Shards, func(shard uint32, b *job.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		err = d.Close(failed)
-	}()
-	division, err := scheduler.Divide(d.Source(), o.Shards, func(shard uint32, b *job.Batch) error { return d.Write(shard, b.Bytes()) })
+		return d.Write(shard, b.Bytes())
+	})
 	if err != nil {
 		return done, err
 	}
@@ -56,7 +55,6 @@ func Run(o Options) (done Result, err error) {
 		return done, err
 	}
 	done.Founded, err = d.Finish(ids)
-	finished = err == nil
 	return done, err
 }
 

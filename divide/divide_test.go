@@ -74,7 +74,10 @@ func act(w *world, from, n int) {
 		tenant, name := tenants[i%2], fmt.Sprintf("plain-%d", i)
 		switch i % 8 {
 		case 0:
-			w.ask(func(ctx context.Context) error { _, err := w.engine.Pause(ctx, tenant, name, "for a while", nil); return err })
+			w.ask(func(ctx context.Context) error {
+				_, err := w.engine.Pause(ctx, tenant, name, "for a while", nil)
+				return err
+			})
 		case 1:
 			w.ask(func(ctx context.Context) error {
 				_, err := w.engine.Trigger(ctx, scheduler.TriggerRequest{Tenant: tenant, Job: name, Payload: []byte("own"), HasPayload: true, Key: "k-" + name})
@@ -213,7 +216,7 @@ func TestNothingIsLost(t *testing.T) {
 	want := read(t, alone...)
 
 	to := filepath.Join(t.TempDir(), "new")
-	done, err := divide.Run(options(dir, to))
+	done, err := divide.Run(t.Context(), options(dir, to))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +316,7 @@ func TestRefusedDivisions(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "new")
 	refused := func(o divide.Options, is error, text string) {
 		t.Helper()
-		_, err := divide.Run(o)
+		_, err := divide.Run(t.Context(), o)
 		if err == nil || is != nil && !errors.Is(err, is) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v; want %q", err, text)
 		}
@@ -357,7 +360,7 @@ func TestRefusedDivisions(t *testing.T) {
 	refused(options(damaged, to), nil, filepath.Base(tables[0]))
 	same(t, "files", content(t, dir), before)
 
-	if _, err := divide.Run(options(dir, to)); err != nil {
+	if _, err := divide.Run(t.Context(), options(dir, to)); err != nil {
 		t.Fatal(err)
 	}
 	refusedMore(t, dir, to)
@@ -366,7 +369,7 @@ func TestRefusedDivisions(t *testing.T) {
 // refusedMore: a directory that is divided is not divided again, and one that an interrupted run left is not started.
 func refusedMore(t *testing.T, dir, to string) {
 	t.Helper()
-	if _, err := divide.Run(options(to, filepath.Join(t.TempDir(), "more"))); !errors.Is(err, datadir.ErrDivided) {
+	if _, err := divide.Run(t.Context(), options(to, filepath.Join(t.TempDir(), "more"))); !errors.Is(err, datadir.ErrDivided) {
 		t.Errorf("divided again: %v", err)
 	}
 	place := filepath.Join(t.TempDir(), "cut")
@@ -386,7 +389,7 @@ func refusedMore(t *testing.T, dir, to string) {
 			t.Errorf("an unfinished directory is opened: %v", err)
 		}
 	}
-	if done, err := divide.Run(options(dir, cut)); err != nil || done.Founded.Jobs == 0 {
+	if done, err := divide.Run(t.Context(), options(dir, cut)); err != nil || done.Founded.Jobs == 0 {
 		t.Errorf("the second attempt: %+v, %v", done, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -22,11 +23,17 @@ const metaWhole = "carillon_whole"
 // number of shards. A founder that dies leaves streams that are missing; the next node makes them. Options.Shards of 0
 // takes what the cluster has, and one shard if there is none.
 //
+// A founder whose data is divided makes the streams with the positions of its data. Until all are made, the stream of shard
+// 0 names it, and the other nodes wait for it.
+//
 // It returns ErrOtherShards if the cluster has another number, ErrOtherCluster and ErrStreamGone as [NewNode] does, and
 // ErrOwnData if a node with data of its own is to found several shards. [IsFinal] reports whether trying again can help.
 func Divide(ctx context.Context, opts Options) (shards int, err error) {
 	want := opts.Shards
 	opts.Shard = 0
+	if opts.dividedData() && opts.Shards == 0 {
+		opts.Shards = len(opts.Begins)
+	}
 	opts = opts.withDefaults()
 	if err := job.ValidateShards(opts.Shards); err != nil {
 		return 0, fmt.Errorf("%w: %w", errOptions, err)
@@ -35,8 +42,14 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("replication: %w", err)
 	}
+	if opts.dividedData() && want != 0 && want != len(opts.Begins) {
+		return 0, fmt.Errorf("%w: the data of this node is divided into %d, and it is to found %d", ErrOtherShards, len(opts.Begins), want)
+	}
 	first := newJetStream(js, opts, 0, opts.Shards)
 	found, err := first.find(ctx)
+	if err == nil && found && opts.dividedData() {
+		found, err = meet(ctx, first, &opts)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -54,21 +67,78 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 // found0 makes the stream of shard 0 for a new cluster with several shards. Another node may be faster.
 func found0(ctx context.Context, first *jetStream, opts Options) error {
 	switch {
-	case opts.ID != ClusterID{}:
+	case opts.dividedData():
+		first.shard.founder = opts.Node
+		return makeFound(ctx, first, opts.Cluster, opts.ID, opts.Begins[0])
+	case opts.ID != ClusterID{} && !opts.Found:
 		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it", ErrStreamGone, first.name)
 	case opts.Own || opts.Found:
-		return fmt.Errorf("%w: a cluster with %d shards begins without data; start with an empty directory", ErrOwnData, opts.Shards)
+		return fmt.Errorf("%w: a cluster with %d shards begins without data; start with an empty directory, or divide the data of this one before: carillon shard divide --data DIR --shards %d --to NEWDIR --cluster-name %s",
+			ErrOwnData, opts.Shards, opts.Shards, opts.Cluster)
 	}
 	node := &Node{opts: opts}
 	if err := node.awaitFounder(ctx); err != nil {
 		return err
 	}
-	return makeFound(ctx, first, opts.Cluster, newClusterID())
+	return makeFound(ctx, first, opts.Cluster, newClusterID(), 0)
 }
 
-// makeFound makes a stream, and opens it if another node was faster.
-func makeFound(ctx context.Context, s *jetStream, cluster string, id ClusterID) error {
-	if err := s.make(ctx, cluster, id, 0); err != nil {
+// dividedData reports whether the node is a founder whose data is divided into several shards.
+func (o *Options) dividedData() bool { return o.Found && len(o.Begins) > 1 }
+
+// begin returns the LSN after which the log of a shard begins.
+func (o *Options) begin(shard int) uint64 {
+	if o.dividedData() {
+		return o.Begins[shard]
+	}
+	return 0
+}
+
+// meet judges the stream of shard 0 that a founder with divided data has found, and reports whether it is the one that
+// this founder has made. It gives up the cluster that has them, if it is the one that the options name.
+func meet(ctx context.Context, first *jetStream, opts *Options) (own bool, err error) {
+	metadata := first.handle().CachedInfo().Config.Metadata
+	id, err := ParseClusterID(metadata[metaClusterID])
+	switch {
+	case err != nil, id == opts.ID:
+		return true, nil // divided says what is wrong with a stream that was not made by Carillon
+	case metadata[metaCluster] != opts.Cluster || id != opts.GiveUp || opts.GiveUp == ClusterID{}:
+		return false, fmt.Errorf("%w: this node is to found a cluster, and NATS has the log of one: %q with the id %s, in the stream %s; use another prefix or, to give that log up for good, "+
+			"with all that its nodes alone have: `carillon cluster found --cluster-name %s --data DIR --give-up %s`", ErrOtherCluster, metadata[metaCluster], id, first.name, opts.Cluster, id)
+	}
+	return false, giveUp(ctx, first, opts)
+}
+
+// giveUp deletes the streams of the cluster that the founder gives up, unless a node of that cluster is there.
+func giveUp(ctx context.Context, first *jetStream, opts *Options) error {
+	shards, err := ShardsOf(first.handle().CachedInfo().Config.Metadata)
+	if err != nil {
+		return fmt.Errorf("%w: the stream %s: %w", ErrOtherShards, first.name, err)
+	}
+	given := *opts
+	given.Shards = shards
+	node := &Node{opts: given, id: opts.GiveUp, stream: first}
+	alive, err := node.hearAny(ctx)
+	if err != nil {
+		return err
+	}
+	if alive != "" {
+		return fmt.Errorf("%w: node %s of the cluster %q with the id %s is there; stop all its nodes first", ErrClusterLives, alive, opts.Cluster, opts.GiveUp)
+	}
+	opts.Logger.Warn("the log of a cluster is given up: this node founds the cluster anew with its own data, which is divided",
+		slog.String("given_up", node.contents(ctx)), slog.Int("shards", shards), slog.String("cluster_id", opts.ID.String()))
+	for n := shards - 1; n >= 0; n-- { // that of shard 0, which says that there are others, is the last one
+		name := StreamName(opts.Prefix, uint32(n))
+		if err := first.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return fmt.Errorf("replication: delete the stream %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// makeFound makes a stream whose log begins after an LSN, and opens it if another node was faster.
+func makeFound(ctx context.Context, s *jetStream, cluster string, id ClusterID, after uint64) error {
+	if err := s.make(ctx, cluster, id, after); err != nil {
 		return err
 	}
 	found, err := s.find(ctx)
@@ -92,9 +162,12 @@ func divided(ctx context.Context, first *jetStream, opts Options, want int) (int
 	if err != nil || shards == 1 || metadata[metaWhole] != "" {
 		return shards, err
 	}
+	if founder := metadata[metaFounder]; founder != "" && !(opts.dividedData() && id == opts.ID) {
+		return 0, fmt.Errorf("%w: %s makes the streams of %q for the data that it has", errFounding, founder, opts.Cluster)
+	}
 	for n := 1; n < shards; n++ {
 		s := newJetStream(first.js, opts, uint32(n), shards)
-		if err := makeFound(ctx, s, opts.Cluster, id); err != nil {
+		if err := makeFound(ctx, s, opts.Cluster, id, opts.begin(n)); err != nil {
 			return 0, err
 		}
 		if other, err := s.owner(opts.Cluster); err != nil || other != id {
@@ -110,7 +183,7 @@ func newJetStream(js jetstream.JetStream, o Options, shard uint32, shards int) *
 	name, subject := StreamName(o.Prefix, shard), subjectsOf(o).log()
 	return &jetStream{
 		seat: seat{name: name}, js: js, subject: subject,
-		config: streamConfig(name, subject, o.Replicas, o.StreamBytesMax), shard: layout{shard, shards},
+		config: streamConfig(name, subject, o.Replicas, o.StreamBytesMax), shard: layout{shard: shard, shards: shards},
 	}
 }
 
@@ -120,6 +193,7 @@ func (s *jetStream) markWhole(ctx context.Context) error {
 	defer cancel()
 	config := s.handle().CachedInfo().Config
 	config.Metadata[metaWhole] = "yes"
+	delete(config.Metadata, metaFounder)
 	if _, err := s.js.UpdateStream(ctx, config); err != nil {
 		return fmt.Errorf("replication: note in the stream %s that all shards have theirs: %w", s.name, err)
 	}

@@ -148,6 +148,7 @@ func TestRefusedDivision(t *testing.T) {
 		}
 	}
 	d.refused(2, func(o *replication.Options) { o.Own = true }, replication.ErrOwnData, "a cluster with 2 shards begins without data")
+	d.refused(2, func(o *replication.Options) { o.Found, o.ID = true, replication.ClusterID{1} }, replication.ErrOwnData, "carillon shard divide --data DIR --shards 2")
 	d.refused(2, func(o *replication.Options) { o.ID = replication.ClusterID{1} }, replication.ErrStreamGone, "CARILLON_LOG_carillon_0")
 	d.want(2, 2)
 	first, err := d.js.Stream(t.Context(), replication.StreamName("carillon", 0))
@@ -160,4 +161,83 @@ func TestRefusedDivision(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.refused(0, nil, replication.ErrOtherShards, `has the slots "0-100", and shard 0 of 2 has 0-127`)
+}
+
+// founder is a node whose data is divided into four shards.
+func founder(o *replication.Options) {
+	o.Found, o.ID, o.Begins = true, replication.ClusterID{7}, []uint64{40, 41, 42, 43}
+}
+
+// metadata returns that of the stream of a shard.
+func (d *division) metadata(shard uint32) map[string]string {
+	d.t.Helper()
+	s, err := d.js.Stream(d.t.Context(), replication.StreamName("carillon", shard))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s.CachedInfo().Config.Metadata
+}
+
+// TestFounderWithDividedData: the log of each shard begins where its data ends. A founder that dies before all are made
+// continues; meanwhile no other node makes one, because it would let a node without data lead.
+func TestFounderWithDividedData(t *testing.T) {
+	d := newDivision(t)
+	d.refused(8, founder, replication.ErrOtherShards, "is divided into 4, and it is to found 8")
+	for _, want := range []int{0, 4, 4} {
+		if n, err := d.divide(want, founder); n != 4 || err != nil {
+			t.Fatalf("%d shards, %v", n, err)
+		}
+	}
+	for n, first := range []string{"40", "41", "42", "43"} {
+		m := d.metadata(uint32(n))
+		if m["carillon_first_lsn"] != first || m["carillon_cluster_id"] != (replication.ClusterID{7}).String() || m["carillon_founder"] != "" {
+			t.Errorf("shard %d: %v", n, m)
+		}
+	}
+	d.want(0, 4)
+	d.refused(4, func(o *replication.Options) { founder(o); o.ID = replication.ClusterID{8} }, replication.ErrOtherCluster, "--give-up "+(replication.ClusterID{7}).String())
+
+	first, err := d.js.Stream(t.Context(), replication.StreamName("carillon", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := first.CachedInfo().Config
+	delete(config.Metadata, "carillon_whole") // as a founder leaves it that dies before
+	config.Metadata["carillon_founder"] = "a"
+	if _, err := d.js.UpdateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.js.DeleteStream(t.Context(), replication.StreamName("carillon", 3)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.divide(0, nil); err == nil || replication.IsFinal(err) || !strings.Contains(err.Error(), "another node is going to found") {
+		t.Errorf("another node does not wait: %v", err)
+	}
+	if n, err := d.divide(4, founder); n != 4 || err != nil {
+		t.Fatalf("%d shards, %v", n, err)
+	}
+	if m := d.metadata(3); m["carillon_first_lsn"] != "43" {
+		t.Errorf("shard 3: %v", m)
+	}
+	d.want(0, 4)
+}
+
+// TestFounderGivesUpAnotherDivision: the streams of the cluster that it gives up are gone, whatever their number.
+func TestFounderGivesUpAnotherDivision(t *testing.T) {
+	d := newDivision(t)
+	d.want(8, 8)
+	old, err := replication.ParseClusterID(d.metadata(0)["carillon_cluster_id"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := d.divide(4, func(o *replication.Options) { founder(o); o.GiveUp = old })
+	if n != 4 || err != nil {
+		t.Fatalf("%d shards, %v", n, err)
+	}
+	if m := d.metadata(0); m["carillon_cluster_id"] != (replication.ClusterID{7}).String() || m["carillon_shards"] != "4" {
+		t.Errorf("shard 0: %v", m)
+	}
+	if _, err := d.js.Stream(t.Context(), replication.StreamName("carillon", 7)); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("shard 7: %v", err)
+	}
 }

@@ -52,6 +52,9 @@ type Options struct {
 	Own bool
 	// Found lets the node found the cluster ID: it makes the stream, and the other nodes receive its data.
 	Found bool
+	// Begins has the LSN of the data of each shard of a founder whose data is divided into several. Nil: it is that of one
+	// shard. Only [Divide] reads it.
+	Begins []uint64
 	// GiveUp is the cluster whose log in NATS a founder may delete, provided that no node of that cluster is
 	// alive. Zero: none.
 	GiveUp ClusterID

@@ -16,12 +16,16 @@ var ErrOtherShards = errors.New("replication: the cluster is divided into other 
 const (
 	metaShards = "carillon_shards" // how many there are; missing: one
 	metaSlots  = "carillon_slots"  // first and last slot of the stream's shard, such as 64-127
+	// metaFounder is in the stream of shard 0 while a founder with data of its own makes the streams of the others: only
+	// that node knows from which LSN on each has its log, so no other node makes one. It has the name of the node.
+	metaFounder = "carillon_founder"
 )
 
 // layout says which shard of how many a stream has the log of. The zero value is the only one of a cluster.
 type layout struct {
-	shard  uint32
-	shards int
+	shard   uint32
+	shards  int
+	founder string // of the stream of shard 0, when it is made: see metaFounder; "": none
 }
 
 // slots returns the text of the shard's slots.
@@ -33,6 +37,9 @@ func (l layout) slots() string {
 // describe adds to the metadata of a new stream what the shards are. With one shard nothing is added, so that older
 // releases read the stream.
 func (l layout) describe(metadata map[string]string) {
+	if l.founder != "" {
+		metadata[metaFounder] = l.founder
+	}
 	if l.shards > 1 {
 		metadata[metaFormat], metadata[metaShards], metadata[metaSlots] = streamFormatOfShards, strconv.Itoa(l.shards), l.slots()
 	}

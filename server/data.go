@@ -39,6 +39,9 @@ func (s *Server) openData(context.Context) (err error) {
 	if first.data, err = s.dir.OpenShard(0, s.shardOptions(shards)); err == nil {
 		id := s.dir.Identity()
 		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()
+		if has := len(s.dir.Shards()); s.opts.founding && s.opts.Shards == 0 && has > 1 {
+			s.opts.Shards = has // as the data is divided
+		}
 		s.members = []*member{first}
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
 )
 
@@ -19,13 +20,36 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if o.Begins, err = s.begins(o.Found); err != nil {
+		return 0, err
+	}
 	err = s.retry(ctx, func() (err error) {
 		shards, err = replication.Divide(ctx, o)
 		return err
 	})
-	if err == nil && shards > 1 && o.Found {
+	if err == nil && shards > 1 && o.Found && len(o.Begins) == 0 {
 		err = fmt.Errorf("%w: it is to found a cluster, which has one shard, and the cluster %q has %d; use another prefix, or join that one with an empty directory",
 			replication.ErrOwnData, o.Cluster, shards)
 	}
 	return shards, err
+}
+
+// begins returns the LSN of the data of each shard of a founder whose data is divided into several; nil for any other node.
+func (s *Shard) begins(founds bool) (lsns []uint64, err error) {
+	shards := s.data.Directory().Shards()
+	if !founds || len(shards) < 2 {
+		return nil, nil
+	}
+	if err := datadir.CheckDivided(shards); err != nil {
+		return nil, err
+	}
+	lsns = append(lsns, s.data.Last().LSN)
+	for _, n := range shards[1:] {
+		at, err := s.data.Directory().PositionOf(n)
+		if err != nil {
+			return nil, err
+		}
+		lsns = append(lsns, at.LSN)
+	}
+	return lsns, nil
 }
