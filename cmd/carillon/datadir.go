@@ -20,7 +20,7 @@ func checkDataDir(dir string) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	known := []string{
-		"LOCK", "PARTS", "NODE", "INSTALLATION", "RESTORING", "nats", "shards",
+		"LOCK", "PARTS", "NODE", "INSTALLATION", "RESTORING", "DIVIDING", "nats", "shards",
 		"wal", "store", "JOINING", "MEMBERS", "incoming", // at the root in a release before shards
 	}
 	foreign := ""
