@@ -238,11 +238,10 @@ func copyOrLink(from, to string) error {
 // openShard makes the store of a shard. It continues at the LSN of the data that is divided, so that no fence and no
 // entry of the audit log is given out again, and with a hash of its own, so that no log of another shard fits it.
 func (d *Division) openShard(n uint32, at job.Position) error {
-	h := sha256.New()
-	h.Write(at.Hash[:])
-	_ = binary.Write(h, binary.BigEndian, [2]uint32{n, uint32(d.opts.Shards)}) // never fails
+	text := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(at.Hash[:], n), uint32(d.opts.Shards))
+	digest := sha256.Sum256(text)
 	start := job.Position{LSN: at.LSN, Epoch: at.Epoch}
-	copy(start.Hash[:], h.Sum(nil))
+	copy(start.Hash[:], digest[:])
 	if err := makeShardDir(d.dir, n); err != nil {
 		return err
 	}
