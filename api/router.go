@@ -33,6 +33,8 @@ type router struct {
 	shards Shards
 	count  int       // of the shards
 	front  *Executor // of the router's own service; it has no engine
+	// lines has a channel for each shard, with an element for each request that waits for a leader in another process.
+	lines []chan struct{}
 }
 
 // NewRouter subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, for a cluster of several shards,
@@ -51,7 +53,7 @@ func NewRouter(nc *nats.Conn, shards Shards, opts Options) (*Service, error) {
 		return nil, err
 	}
 	s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, failed: shardFailed}
-	s.executor.router = &router{shards: shards, count: count, front: s.executor}
+	s.executor.router = &router{lines: newLines(count), shards: shards, count: count, front: s.executor}
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -107,6 +109,11 @@ func (r *router) ask(ctx context.Context, shard uint32, v *Verb, q *Request) (re
 	defer caught(&err)
 	leader := r.shards.Leader(shard)
 	if leader == nil || !leader.Enter() {
+		leave, err := r.enterLine(ctx, shard)
+		if err != nil {
+			return Reply{}, err
+		}
+		defer leave()
 		return r.front.forward(ctx, shard, v, q)
 	}
 	defer leader.Leave()

@@ -159,6 +159,10 @@ func divided(ctx context.Context, first *jetStream, opts Options, want int) (int
 		first.shard.shards = shards
 	}
 	id, err := first.owner(opts.Cluster)
+	if err == nil && shards > 1 && opts.Own && !opts.Discard {
+		err = fmt.Errorf("%w, and the cluster %q has %d shards, of which it can have none; use an empty directory, or give this one's data up for the cluster's: start once with --discard-data, which puts it aside",
+			ErrOwnData, opts.Cluster, shards)
+	}
 	if err != nil || shards == 1 || metadata[metaWhole] != "" {
 		return shards, err
 	}

@@ -1,9 +1,11 @@
 package replication
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -25,6 +27,7 @@ type Host struct {
 	bucket  *bucket
 	lease   *hostLease // nil with one shard
 	members map[uint32]*hosted
+	log     *slog.Logger
 	warned  warner
 	twin    twin
 
@@ -42,9 +45,10 @@ type hosted struct {
 	asking bool // a question for it is under way; guarded by the host's mutex
 }
 
-// NewHost returns a host without members. The options of the first one say where its messages go.
-func NewHost() *Host {
-	return &Host{members: make(map[uint32]*hosted), twin: twin{beats: make(chan beat, 1)}}
+// NewHost returns a host without members, with a logger for what is about no shard alone; nil: that of the first member. The
+// options of the first member say where the messages of the host go.
+func NewHost(log *slog.Logger) *Host {
+	return &Host{log: log, members: make(map[uint32]*hosted), twin: twin{beats: make(chan beat, 1)}}
 }
 
 var errOtherHost = errors.New("replication: the members of a process must agree")
@@ -61,6 +65,7 @@ func (h *Host) adopt(ctx context.Context, n *Node, js jetstream.JetStream) (regi
 			return nil, err
 		}
 		h.opts, h.id = *o, n.id
+		h.opts.Logger = cmp.Or(h.log, o.Logger)
 		if err := h.unique(ctx); err != nil {
 			return nil, err
 		}

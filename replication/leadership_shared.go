@@ -1,11 +1,6 @@
 package replication
 
-import (
-	"log/slog"
-	"time"
-
-	"github.com/carillon-io/carillon/job"
-)
+import "time"
 
 // What a leadership is told by the lease that it shares with the other shards of its node, see hostLease.
 
@@ -24,7 +19,7 @@ func (n *Node) renewedAt(begun time.Duration, renewal uint64, g shardGrant) {
 
 // loses ends the leadership of a member, because another node has its lease, or may have.
 func (n *Node) loses(l leaseSeen) {
-	n.opts.Logger.Warn("another node has the lease; this one follows", slog.Uint64(job.LogShard, uint64(n.opts.Shard)))
+	n.opts.Logger.Warn("another node has the lease; this one follows")
 	n.distrust()
 	if l.revision != 0 {
 		n.foundLease(l)

@@ -119,7 +119,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		return nil, err
 	}
 	if n.host = opts.Host; n.host == nil {
-		n.host = NewHost()
+		n.host = NewHost(nil)
 	}
 	n.register, err = n.host.adopt(ctx, n, js)
 	return n, err

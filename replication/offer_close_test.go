@@ -46,7 +46,7 @@ func slowly(root string, begun, ended *atomic.Int32) exporter {
 func TestCheckpointsBeingWrittenAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun, ended atomic.Int32
-		n := &Node{host: NewHost(), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), local: slowly(t.TempDir(), &begun, &ended)}
+		n := &Node{host: NewHost(nil), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), local: slowly(t.TempDir(), &begun, &ended)}
 		for range 3 * offersMost {
 			n.answerOpen(&inbox.Request{Data: []byte(`{"version":1,"node":"b"}`)})
 		}
@@ -69,7 +69,7 @@ func TestCheckpointsBeingWrittenAreBounded(t *testing.T) {
 func TestCheckpointIsAwaited(t *testing.T) {
 	root := t.TempDir()
 	var begun, ended atomic.Int32
-	n := &Node{host: NewHost(), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), local: slowly(root, &begun, &ended)}
+	n := &Node{host: NewHost(nil), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), local: slowly(root, &begun, &ended)}
 	for range 3 * offersMost {
 		n.answerOpen(&inbox.Request{Data: []byte(`{"version":1,"node":"b"}`)})
 	}
@@ -91,7 +91,7 @@ func TestFailedListenLeavesNoSubscription(t *testing.T) {
 	}
 	defer conn.Close()
 	for range 20 { // the order of the subjects is random
-		n := &Node{host: NewHost(), opts: Options{Prefix: "test", Node: "a b", Conn: conn}.withDefaults(), offers: newOffers()}
+		n := &Node{host: NewHost(nil), opts: Options{Prefix: "test", Node: "a b", Conn: conn}.withDefaults(), offers: newOffers()}
 		if err := n.listen(t.Context(), nil); err == nil {
 			t.Fatal("the node listens on a subject with a space")
 		}

@@ -138,7 +138,7 @@ func TestSilentNamesGiveWay(t *testing.T) {
 func TestBeatsWithBadNames(t *testing.T) {
 	o := Options{Node: "own", Shards: 1, Boot: func() time.Duration { return time.Hour }}
 	n := &Node{opts: o, id: testCluster, peers: newPeers("own")}
-	h := NewHost()
+	h := NewHost(nil)
 	h.opts, h.id, h.members[0] = o, testCluster, &hosted{Node: n}
 	for _, name := range []string{"", "a b", "x\ny", "a.b", ">", strings.Repeat("a", 200)} {
 		text, err := json.Marshal(beat{Version: beatVersion, Node: name, Cluster: testCluster.String(), Rows: 6})

@@ -69,7 +69,10 @@ func TestDirectoriesWithOtherShards(t *testing.T) {
 	p.startFails(p.options("b", more), nil, `the cluster "prod" in NATS has 4 shards`, "has shard 5", "serves the shards 0 to 3", "--data")
 
 	own := lone(t, 3)
-	p.startFails(p.options("b", own), replication.ErrOwnData, "up to commit", "--discard-data")
+	p.startFails(p.options("b", own), replication.ErrOwnData, "of which it can have none", "--discard-data")
+	if _, err := os.Stat(datadir.ShardDir(own, 1)); !os.IsNotExist(err) {
+		t.Errorf("the refused start has made a shard: %v", err)
+	}
 	o := p.options("b", own)
 	o.DiscardData = true
 	b := p.startWith(o)
@@ -95,7 +98,7 @@ func TestDirectoriesWithOtherShards(t *testing.T) {
 	if err := os.Remove(filepath.Join(first, datadir.NodeName)); err != nil {
 		t.Fatal(err)
 	}
-	p.startFails(p.options("a", first), replication.ErrOwnData, "shard ", datadir.ShardsName, "no file NODE", "empty directory")
+	p.startFails(p.options("a", first), replication.ErrOwnData, "of which it can have none", "empty directory")
 }
 
 // withShards returns the options of a node that founds a cluster with several shards.

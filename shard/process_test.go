@@ -47,7 +47,7 @@ func openProcess(t *testing.T, inCluster bool) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, host: replication.NewHost()}
+	p := &process{t: t, host: replication.NewHost(nil)}
 	p.bus, err = bus.Open(t.Context(), bus.Options{
 		Listen: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), ConnectionsMax: 100, Prefix: "carillon",
 		Process: replication.NewProcess(), Inboxes: inboxes, Logger: discard,
