@@ -28,6 +28,9 @@ type Node struct {
 
 	// Cluster returns the state of the node and of the others; nil: the node is alone. Safe for concurrent use.
 	Cluster func() *client.Cluster
+	// Shards returns what the node knows of each shard of a cluster of several, in order; nil: there is one shard. Safe for
+	// concurrent use. It must not block.
+	Shards func() []client.ShardStatus
 	// Inboxes restricts the subjects of replies, and counts the requests over NATS that want their replies elsewhere.
 	// Nil means the usual inboxes, and counts nothing.
 	Inboxes *inbox.Rule
@@ -45,6 +48,9 @@ type Node struct {
 // last Look. The caller of Status owns the result. It does not look at the surroundings itself, because it must not block.
 func (n *Node) Status(engine scheduler.Status, who access.Who) *client.Status {
 	info := statusInfo(engine, n.Version, n.Cluster)
+	if n.Shards != nil {
+		info.Shards = n.Shards()
+	}
 	info.DroppedRequests = n.Inboxes.Dropped()
 	info.Warnings = append(info.Warnings, n.Warnings()...)
 	if n.Guarded != nil {

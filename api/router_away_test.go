@@ -160,7 +160,7 @@ func (c *clusterOfShards) statusInPart(away int) {
 		if i%2 == 0 && i != away { // those of this process
 			wantRole = "leader"
 		}
-		if int(row.Shard) != i || row.HasLeader == (i == away) || row.HasLeader && (row.LSN == 0 || row.Jobs == 0) || row.Role != wantRole {
+		if int(row.Shard) != i || row.Slots != fmt.Sprintf("%d-%d", 64*i, 64*i+63) || row.HasLeader == (i == away) || row.HasLeader && (row.LSN == 0 || row.Jobs == 0) || row.Role != wantRole {
 			t.Errorf("row %d: %+v", i, row)
 		}
 	}

@@ -28,24 +28,29 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 	of := make([]*client.Status, r.count)
 	inParallel(r.all(0), func(shard uint32) { of[shard] = r.statusOf(asking, shard, v, q) })
 	all := r.front.opts.Status(r.front.engineStatus(), q.Who)
+	known := all.Shards
+	all.Shards = make([]client.ShardStatus, r.count)
 	for i, one := range of {
-		row := client.ShardStatus{Shard: uint32(i)}
+		row := &all.Shards[i]
+		*row = NewShardStatus(uint32(i), r.count)
+		if i < len(known) {
+			row.Replicas = known[i].Replicas
+		}
 		if leader := r.shards.Leader(uint32(i)); leader != nil {
 			row.Role = "leader"
 		}
 		if one == nil {
 			all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d has no leader that answers: requests for its jobs are refused until it has one", i))
-		} else {
-			addStatus(all, one)
-			row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
-			if one.Cluster != nil {
-				row.Leader = one.Cluster.Node
-				for _, warning := range one.Cluster.Warnings {
-					all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d: %s", i, warning))
-				}
+			continue
+		}
+		addStatus(all, one)
+		row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
+		if one.Cluster != nil {
+			row.Leader, row.Replicas = one.Cluster.Node, ReplicasOf(one.Cluster)
+			for _, warning := range one.Cluster.Warnings {
+				all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d: %s", i, warning))
 			}
 		}
-		all.Shards = append(all.Shards, row)
 	}
 	text, err := json.Marshal(all, encoding)
 	return Reply{Text: text}, err
@@ -60,6 +65,20 @@ func (x *Executor) StatusOfAll(ctx context.Context, tenant, from string, who acc
 	}
 	reply, err := x.router.status(ctx, VerbNamed("status"), &Request{Tenant: tenant, Asker: job.Actor{From: from}, Who: who, Body: []byte("{}"), isSpent: true})
 	return reply.Text, err == nil
+}
+
+// NewShardStatus returns the row of one of so many shards, before anything is known of it but its slots.
+func NewShardStatus(shard uint32, shards int) client.ShardStatus {
+	first, last := job.SlotsOf(shard, shards)
+	return client.ShardStatus{Shard: shard, Slots: fmt.Sprintf("%d-%d", first, last)}
+}
+
+// ReplicasOf returns the nodes of a cluster of one shard, or of one shard of a cluster, as replicas.
+func ReplicasOf(c *client.Cluster) (replicas []client.ShardReplica) {
+	for _, n := range c.Nodes {
+		replicas = append(replicas, client.ShardReplica{Node: n.Node, Role: n.Role, LSN: n.LSN, Lag: n.Lag, SilentMS: n.SilentMS})
+	}
+	return replicas
 }
 
 // statusOf returns the status of the leader of a shard; nil if none answers.

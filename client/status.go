@@ -58,16 +58,30 @@ type Status struct {
 	Shards []ShardStatus `json:"shards,omitempty"`
 }
 
-// ShardStatus is the state of one shard of a cluster of several.
+// ShardStatus is the state of one shard of a cluster of several. Over NATS its members are those of the leader of the shard,
+// which was asked. Over HTTP they are what the answering node knows, and without a leader so are Slots and Replicas.
 type ShardStatus struct {
 	Shard     uint32 `json:"shard"`
+	Slots     string `json:"slots"`            // first and last slot, such as 64-127
 	Role      string `json:"role"`             // of the answering node: leader, or "" if it does not lead the shard
-	HasLeader bool   `json:"has_leader"`       // a leader of the shard has answered; the members below are its
+	HasLeader bool   `json:"has_leader"`       // a leader of the shard has answered, or over HTTP: the node hears one
 	Leader    string `json:"leader,omitempty"` // the node that leads it, if it has a name
 	Epoch     uint64 `json:"epoch"`
 	LSN       uint64 `json:"lsn"`
 	Jobs      int    `json:"jobs"`
 	Lag       uint64 `json:"lag"`
+
+	// Replicas are the nodes that have the data of the shard, the leader included, in the order of their names.
+	Replicas []ShardReplica `json:"replicas,omitempty"`
+}
+
+// ShardReplica is the part of a node in one shard.
+type ShardReplica struct {
+	Node     string  `json:"node"`
+	Role     string  `json:"role"`      // leader, standby, candidate, joining
+	LSN      uint64  `json:"lsn"`       // newest commit in its log
+	Lag      uint64  `json:"lag"`       // commits behind the leader
+	SilentMS float64 `json:"silent_ms"` // since it was last heard from, in milliseconds
 }
 
 // TZData identifies the timezone rules that a server uses. Servers of older releases do not send it.

@@ -29,6 +29,7 @@ type Status struct {
 	// [Options.Await].
 	Awaits     []string
 	AwaitsLeft time.Duration
+	Leader     string // the node that leads according to the beats of the last moments; "" if none is heard
 	Barred     error // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
 	Nodes      []Peer
 }
@@ -95,7 +96,7 @@ func (n *Node) Status() Status {
 	n.mu.Unlock()
 	leader, led := n.peers.leader(now)
 	if led {
-		s.Barred = nil
+		s.Leader, s.Barred = leader.Node, nil
 	}
 	for _, p := range n.peers.all(now) {
 		seen := Peer{Node: p.Node, Role: p.Role, Epoch: p.Epoch, LSN: p.LSN, Applied: p.Applied, Silent: now - p.seen, Offset: p.offset, Release: p.Release, Rows: p.reads()}

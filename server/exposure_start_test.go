@@ -94,7 +94,7 @@ func TestInsecureServer(t *testing.T) {
 	if page := testkit.Get(t, base+"/metrics"); !strings.Contains(page.Body, "\ncarillon_insecure 1\n") {
 		t.Errorf("metrics: %d", page.Status)
 	}
-	node := s.aboutNode(s.aboutCluster())
+	node := s.aboutNode(s.aboutCluster(), nil)
 	if warnings := node.Status(s.first().shard.Status(), access.Who{}).Warnings; !slices.Contains(warnings, s.opts.insecurity()) {
 		t.Errorf("the status warns %q", warnings)
 	}
@@ -144,7 +144,7 @@ func TestProtectedServers(t *testing.T) {
 		o.Auth = writeAdminRights(t)
 		change(&o)
 		s := startOptions(t, o)
-		node := s.aboutNode(s.aboutCluster())
+		node := s.aboutNode(s.aboutCluster(), nil)
 		if got := node.Warnings(); len(got) > 0 {
 			t.Errorf("%s: it warns %q", name, got)
 		}

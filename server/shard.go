@@ -68,7 +68,7 @@ func (s *Server) calendarsMax() func(tenant string) int {
 // ask the router, so the service has none of the accounts of tenants.
 func (s *Server) apiOptions(m *member) api.Options {
 	o := s.doorOptions()
-	o.Node, o.Logger, o.Shard, o.Shards = s.aboutNode(s.aboutShard(m)), s.loggerOf(m), m.number, uint32(len(s.members))
+	o.Node, o.Logger, o.Shard, o.Shards = s.aboutNode(s.aboutShard(m), nil), s.loggerOf(m), m.number, uint32(len(s.members))
 	if s.divided() {
 		o.Accounts = nil
 	}
@@ -79,7 +79,7 @@ func (s *Server) apiOptions(m *member) api.Options {
 func (s *Server) doorOptions() api.Options {
 	o := &s.opts
 	return api.Options{
-		Node: s.aboutNode(s.aboutCluster()), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
+		Node: s.aboutNode(s.aboutCluster(), s.aboutShards()), Prefix: o.Prefix, Access: s.access, Caller: s.callers(), Accounts: s.accountConns(), Rules: s.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
 		ForwardKey: s.nodeKey(), Unanswered: s.bus.NoteUnanswered,
 	}
 }

@@ -29,7 +29,7 @@ func (s *Server) openFront() {
 
 // openWeb serves HTTP from the shards, through the service that is current at each request.
 func (s *Server) openWeb(context.Context) error {
-	node := s.aboutNode(s.aboutCluster())
+	node := s.aboutNode(s.aboutCluster(), s.aboutShards())
 	s.web.Open(web.New(process{s}, web.Options{
 		Node: node, Logger: s.opts.Logger, Executor: s.executor, Ready: s.isReady(), Access: s.access, Certificates: s.certs.http, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
@@ -62,9 +62,10 @@ func (s *Server) isReady() func() bool {
 	}
 }
 
-// aboutNode returns what the node shows of itself, with its cluster or that of one of its shards.
-func (s *Server) aboutNode(cluster func() *client.Cluster) api.Node {
-	return api.Node{Version: s.opts.Version, Cluster: cluster, Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings, Guarded: s.guardedWarnings}
+// aboutNode returns what the node shows of itself, with its cluster or that of one of its shards, and with the rows of its
+// shards if there are several.
+func (s *Server) aboutNode(cluster func() *client.Cluster, shards func() []client.ShardStatus) api.Node {
+	return api.Node{Version: s.opts.Version, Cluster: cluster, Shards: shards, Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.furtherWarnings, Guarded: s.guardedWarnings}
 }
 
 // pages makes the dashboard.
