@@ -45,7 +45,7 @@ type captures struct {
 // newCaptures returns a search that has not run yet.
 func newCaptures(js jetstream.JetStream, o Options) *captures {
 	return &captures{js: js, logger: o.Logger, subjects: []string{
-		o.Prefix + ".v1.>", o.Prefix + ".account.v1.>", o.Prefix + ".standby.v1.>", o.Prefix + ".cluster.>", o.Prefix + ".backup.>",
+		o.Prefix + ".v1.>", o.Prefix + ".account.v1.>", o.Prefix + ".standby.v1.>", o.Prefix + ".shard.>", o.Prefix + ".cluster.>", o.Prefix + ".backup.>",
 	}}
 }
 

@@ -30,7 +30,7 @@ type Status struct {
 	Awaits     []string
 	AwaitsLeft time.Duration
 	Leader     string // the node that leads according to the beats of the last moments; "" if none is heard
-	Barred     error // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
+	Barred     error  // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
 	Nodes      []Peer
 }
 

@@ -33,22 +33,23 @@ func TestStreamsThatCapture(t *testing.T) {
 	}
 	make("AUDIT", true, "carillon.v1.b.>") // acknowledges nothing
 	make("CONTROL", false, "carillon.backup.>", "carillon.standby.>")
-	testkit.Until(p.t, "the status has it", func() bool { return len(status()) == 2 })
-	if w := status(); !strings.Contains(w[0], "stream CONTROL captures") || !strings.Contains(w[1], "stream NARROW captures") {
+	make("SHARDS", false, "carillon.shard.>")
+	testkit.Until(p.t, "the status has it", func() bool { return len(status()) == 3 })
+	if w := status(); !strings.Contains(w[0], "stream CONTROL captures") || !strings.Contains(w[1], "stream NARROW captures") || !strings.Contains(w[2], "stream SHARDS captures") {
 		t.Errorf("later: %q", w)
 	}
 	c := of(t, p.nc, "c")
-	if st, err := c.Status(t.Context()); err != nil || len(st.Warnings) != 2 {
+	if st, err := c.Status(t.Context()); err != nil || len(st.Warnings) != 3 {
 		t.Errorf("over NATS: %q, %v", st.Warnings, err)
 	}
-	if !strings.Contains(scrape(t, s), "carillon_warnings 2\n") {
+	if !strings.Contains(scrape(t, s), "carillon_warnings 3\n") {
 		t.Error("the metrics do not have the warnings")
 	}
 	_, _, err := of(t, p.nc, "a").Put(t.Context(), client.Job{Name: "x", Schedule: "@yearly", Target: client.Target{Kind: "nats", Subject: "out"}})
 	if err != nil && !errors.Is(err, client.ErrForeignReply) {
 		t.Error(err)
 	}
-	for _, name := range []string{"NARROW", "CONTROL"} {
+	for _, name := range []string{"NARROW", "CONTROL", "SHARDS"} {
 		if err := p.js.DeleteStream(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}

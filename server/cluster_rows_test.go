@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,11 @@ func TestShardRows(t *testing.T) {
 	st, err := p.client(false).Status(t.Context())
 	if err != nil || st.Cluster == nil || !p.rowsAre(st.Shards, st.Shards[0].Role, "a") {
 		t.Errorf("over NATS: %+v, %v", st.Shards, err)
+	}
+	for _, w := range p.info(a).Warnings {
+		if strings.Contains(w, "captures") { // no stream of the cluster is over subjects of its requests
+			t.Error(w)
+		}
 	}
 	if _, err := p.client(false).Handover(t.Context(), 2, "b"); err != nil {
 		t.Fatal(err)

@@ -45,6 +45,11 @@ func TestAnyNodeTakesRequestsForAllShards(t *testing.T) {
 		if code != http.StatusOK || strings.Count(text, `"name"`) != troupeShards+1 {
 			t.Errorf("the jobs are %d %s", code, text)
 		}
+		for _, list := range []string{"jobs?", "jobs/more/runs?", "runs?status=dead&", "audit?"} {
+			if code, text := fetch(t, s.Ready().HTTP+"/api/v1/"+list+"partial=true"); code != http.StatusOK {
+				t.Errorf("a part of %s is %d %s", list, code, text)
+			}
+		}
 		if st := p.info(s); st.Jobs != troupeShards+1 {
 			t.Errorf("the status has %d jobs", st.Jobs)
 		}

@@ -27,11 +27,11 @@ type route struct {
 
 // Query parameters: members of the request, except that label stands for one entry of labels.
 var (
-	jobFilters      = []string{"prefix", "label", "status", "contains", "target", "last_run", "limit", "cursor", "with_credentials"}
-	runFilters      = []string{"from", "to", "status", "attempts", "limit", "cursor"}
+	jobFilters      = []string{"prefix", "label", "status", "contains", "target", "last_run", "limit", "cursor", "partial", "with_credentials"}
+	runFilters      = []string{"from", "to", "status", "attempts", "limit", "cursor", "partial"}
 	allRunFilters   = append([]string{"job"}, runFilters...)
 	calendarFilters = []string{"limit", "cursor"}
-	auditFilters    = []string{"name", "action", "by", "from", "to", "limit", "cursor"}
+	auditFilters    = []string{"name", "action", "by", "from", "to", "limit", "cursor", "partial"}
 	previewFilters  = []string{"schedule", "schedules", "exclude", "timezone", "starts_at", "ends_at", "after", "count"}
 )
 
