@@ -23,6 +23,7 @@ const (
 	jobLabels     valueKind = "@labels" // as KEY=VALUE
 	calendarNames valueKind = "@calendars"
 	nodeNames     valueKind = "@nodes"
+	shardNumbers  valueKind = "@shards"
 	liveRuns      valueKind = "@live-runs" // those that are not over
 	deadRuns      valueKind = "@dead-runs"
 	anyRuns       valueKind = "@runs"

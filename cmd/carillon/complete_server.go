@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (l *line) prefix() string {
 func serversValues(ctx context.Context, con *console, l *line, kind valueKind) []candidate {
 	find, ok := map[valueKind]func(*remote, context.Context, string) []candidate{
 		jobNames: (*remote).jobCandidates, jobLabels: (*remote).labelCandidates, calendarNames: (*remote).calendarCandidates,
-		nodeNames: (*remote).nodeCandidates, liveRuns: (*remote).liveCandidates, deadRuns: (*remote).deadCandidates,
+		nodeNames: (*remote).nodeCandidates, shardNumbers: (*remote).shardCandidates, liveRuns: (*remote).liveCandidates, deadRuns: (*remote).deadCandidates,
 		anyRuns: (*remote).runCandidates,
 	}[kind]
 	if !ok {
@@ -117,6 +118,20 @@ func (r *remote) nodeCandidates(ctx context.Context, _ string) (all []candidate)
 	}
 	for _, n := range s.Cluster.Nodes {
 		all = append(all, candidate{n.Node, n.Role})
+	}
+	return all
+}
+
+// shardCandidates returns the numbers of the shards with their leaders.
+func (r *remote) shardCandidates(ctx context.Context, prefix string) (all []candidate) {
+	s, err := r.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, row := range shardsOf(&s) {
+		if number := strconv.FormatUint(uint64(row.Shard), 10); strings.HasPrefix(number, prefix) && len(all) < completeNamesMax {
+			all = append(all, candidate{number, "leader: " + showLeader(&row)})
+		}
 	}
 	return all
 }

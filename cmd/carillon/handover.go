@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/carillon-io/carillon/client"
 )
 
 // handoverCmd transfers leadership to another node.
 type handoverCmd struct {
-	To    string `help:"Name of the standby that is to lead; the most advanced one if left out." placeholder:"NODE" complete:"@nodes"`
-	Shard uint32 `help:"Number of the shard." default:"0"`
+	To    string  `help:"Name of the standby that is to lead; the most advanced one if left out." placeholder:"NODE" complete:"@nodes"`
+	From  string  `help:"Of several shards, hand over those that this node leads; left out: those of the node that leads shard 0." placeholder:"NODE" complete:"@nodes"`
+	Shard *uint32 `help:"Of several shards, hand over only the one of this number." placeholder:"N" complete:"@shards"`
 	remoteFlags
 	outputFlag
 }
@@ -20,56 +23,148 @@ func (*handoverCmd) Help() string {
 	return `The leader stops leading, and a standby that has caught up with it leads instead, without a late tick. A leader that is stopped by a signal does the same.
 While the log acknowledges no commits, as during an election of NATS, the leader goes on leading and the command fails: try again.
 
+In a cluster of several shards a node hands over all that it leads, one after the other: --from names the node. If one fails, those before it stay with their new leaders. To move one shard: carillon shard move.
+
 Examples:
 
   carillon handover --server nats://nats.example.com:4222
-  carillon handover --to b`
+  carillon handover --to b
+  carillon handover --from a                  of several shards: a leads none afterwards`
 }
 
-// handedOver is the JSON of the command. took_ms counts from the request of the command to the first status of
-// another leader, so it includes up to a poll.
+// Run implements the command.
+func (c *handoverCmd) Run(ctx context.Context, con *console) error {
+	if c.From != "" && c.Shard != nil {
+		return usagef("--from is about all shards of a node, and --shard about one: give one of the two")
+	}
+	r, err := c.connectOverAll(ctx, c.by())
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	s, err := r.Status(ctx)
+	if err != nil {
+		return err
+	}
+	moves, err := c.moves(&s)
+	if err != nil {
+		return err
+	}
+	return r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), moves)
+}
+
+// moves returns what is to be handed over. It returns an error if any of it cannot be, as far as the status shows, so that
+// then none is.
+func (c *handoverCmd) moves(s *client.Status) (moves []handoverOf, err error) {
+	if c.Shard != nil {
+		row, err := shardIn(s, *c.Shard)
+		if err == nil && c.To != "" {
+			err = canLead(row, c.To)
+		}
+		return []handoverOf{{shard: *c.Shard, to: c.To, several: len(s.Shards) > 0}}, err
+	}
+	if len(s.Shards) == 0 && c.From == "" {
+		return []handoverOf{{shard: s.Shard, to: c.To}}, nil
+	}
+	rows := shardsOf(s)
+	from := c.From
+	if from == "" {
+		from = rows[0].Leader
+	}
+	for i := range rows {
+		if row := &rows[i]; row.HasLeader && row.Leader == from {
+			moves = append(moves, handoverOf{shard: row.Shard, to: c.To, several: len(s.Shards) > 0})
+			if c.To != "" {
+				err = errors.Join(err, canLead(row, c.To))
+			}
+		}
+	}
+	switch {
+	case from == "":
+		return nil, errors.New("shard 0 has no leader that answers; name the node that is to hand over its shards with --from")
+	case len(moves) == 0:
+		return nil, fmt.Errorf("node %s leads no shard", from)
+	}
+	return moves, err
+}
+
+// handoverOf is one shard that is to be handed over.
+type handoverOf struct {
+	shard   uint32
+	to      string // "": the most advanced standby
+	several bool   // the cluster has several shards
+}
+
+// handedOver is the JSON of the command, a document for each shard. took_ms counts from the request of the command to the
+// first status of another leader, so it includes up to a poll.
 type handedOver struct {
+	Shard  uint32  `json:"shard"`
 	From   string  `json:"from"`
 	To     string  `json:"to"`
 	Epoch  uint64  `json:"epoch"`
 	TookMS float64 `json:"took_ms"`
 }
 
+// handOverAll hands shards over, each within a time, and prints each once its new leader leads. The first failure ends it.
+func (r *remote) handOverAll(ctx context.Context, con *console, form *outputFlag, most time.Duration, moves []handoverOf) error {
+	for _, m := range moves {
+		done, err := r.handOver(ctx, m, most)
+		if err != nil && m.several {
+			return fmt.Errorf("shard %d: %w", m.shard, err)
+		}
+		if err != nil {
+			return err
+		}
+		if form.isDocument() {
+			if err := form.print(con, done); err != nil {
+				return err
+			}
+			continue
+		}
+		what := ""
+		if m.several {
+			what = fmt.Sprintf(" shard %d", m.shard)
+		}
+		con.printf("%s leads%s in the place of %s, after %s, in epoch %d\n", done.To, markup(what), done.From, showMillis(done.TookMS), done.Epoch)
+	}
+	return nil
+}
+
 // handoverPoll is the time between two checks whether the other node leads. A handover takes about a tenth of a
 // second, which the command measures.
 const handoverPoll = 10 * time.Millisecond
 
-// Run implements the command.
-func (c *handoverCmd) Run(ctx context.Context, con *console) error {
-	r, err := c.connectOverAll(ctx, c.by())
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeout))
+// handOver hands one shard over, and waits until another node leads it.
+func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration) (done handedOver, err error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	begun := time.Now()
-	reply, err := r.Handover(ctx, c.Shard, c.To)
+	reply, err := r.Handover(ctx, m.shard, m.to)
 	if err != nil {
-		return err
+		return done, err
 	}
 	for {
 		// An error is no end: between the two leaders there may be none that answers.
 		s, err := r.Status(ctx)
-		// The old leader may still answer for a moment, and then as a leader; only another node counts.
-		if err == nil && s.Cluster != nil && s.Cluster.Node != reply.From && s.Role == "leader" {
-			done := handedOver{reply.From, s.Cluster.Node, s.Epoch, float64(time.Since(begun).Microseconds()) / 1000}
-			if c.isDocument() {
-				return c.print(con, done)
-			}
-			out := con.buffered()
-			out.printf("%s leads in the place of %s, after %s, in epoch %d\n", done.To, done.From, showMillis(done.TookMS), done.Epoch)
-			return out.flush()
+		if node, epoch, ok := leaderOf(&s, m.shard); err == nil && ok && node != reply.From {
+			return handedOver{m.shard, reply.From, node, epoch, float64(time.Since(begun).Microseconds()) / 1000}, nil
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s has stopped leading for %s, and no node leads yet", reply.From, reply.To), err)
+			return done, errors.Join(fmt.Errorf("%s has stopped leading for %s, and no node leads yet", reply.From, reply.To), err)
 		case <-time.After(handoverPoll):
 		}
 	}
+}
+
+// leaderOf returns the leader of a shard that has answered. The old leader may still answer for a moment, and then as a leader.
+func leaderOf(s *client.Status, shard uint32) (node string, epoch uint64, ok bool) {
+	if int(shard) < len(s.Shards) {
+		row := &s.Shards[shard]
+		return row.Leader, row.Epoch, row.HasLeader
+	}
+	if s.Cluster == nil || s.Role != "leader" {
+		return "", 0, false
+	}
+	return s.Cluster.Node, s.Epoch, true
 }

@@ -46,7 +46,8 @@ type cli struct {
 	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
 	Ready    readyCmd    `cmd:"" help:"Ask the server of this machine whether it is ready: the health check of a container."`
 	Cluster  clusterCmd  `cmd:"" help:"Turn a single node into a cluster."`
-	Shard    shardCmd    `cmd:"" help:"Divide the data of a cluster with one shard, or of a single node, into several."`
+	Shard    shardCmd    `cmd:"" help:"Show the shards of a cluster, and which node leads each; move a lead; divide the data of one."`
+	Node     nodeCmd     `cmd:"" help:"Show the nodes of a cluster, and the shards of each."`
 	Login    loginCmd    `cmd:"" help:"Check the credentials for a server, save them as a context, and use that from now on."`
 	Logout   logoutCmd   `cmd:"" help:"Remove a context with its credentials."`
 	Context  contextCmd  `cmd:"" help:"Show the contexts of 'carillon login', and choose one."`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -34,6 +35,7 @@ func TestScripts(t *testing.T) {
 			// A program with the race detector sleeps for a second before it exits, and the scripts start 400.
 			env.Setenv("GORACE", "atexit_sleep_ms=10")
 			env.Values[serverKey] = &background{exited: make(chan error, 1)}
+			env.Values[startedKey] = make(map[string]*server.Server)
 			env.Values[workerKey] = &background{exited: make(chan error, 1)}
 			return err
 		},
@@ -47,6 +49,8 @@ func TestScripts(t *testing.T) {
 			"stream":  cmdStream,
 			"zone":    cmdZone,
 
+			"cluster":   cmdCluster(t),
+			"endnode":   cmdEndNode,
 			"worker":    cmdWorker,
 			"endworker": cmdEndWorker,
 		},

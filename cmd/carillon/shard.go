@@ -2,123 +2,156 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
-	"github.com/carillon-io/carillon/datadir"
-	"github.com/carillon-io/carillon/divide"
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/client"
 )
 
-// shardCmd groups the commands for shards that work without a server.
+// shardCmd groups the commands for the shards of a cluster.
 type shardCmd struct {
-	Divide shardDivideCmd `cmd:"" help:"Divide the data of one shard into that of a cluster with several."`
+	List shardListCmd `cmd:"" help:"List the shards: which node leads each, and which follow it."`
+	Move shardMoveCmd `cmd:"" help:"Let another node lead a shard."`
+
+	Divide shardDivideCmd `cmd:"" help:"Divide the data of one shard into that of a cluster with several, offline."`
 }
 
 // Help is what `carillon shard --help` says besides the commands.
 func (*shardCmd) Help() string {
-	return `Examples:
-
-  carillon shard divide --data /var/lib/carillon --shards 4 --to /var/lib/carillon-4 --cluster-name prod`
-}
-
-// shardDivideCmd makes a new data directory with several shards of the data of a stopped node, whose lock keeps a running
-// one out.
-type shardDivideCmd struct {
-	Data        string `help:"Data directory of a stopped node: a single node, or one of a cluster with one shard. Nothing in it is changed." default:"./carillon-data" env:"CARILLON_DATA"`
-	Shards      int    `help:"How many shards the data is divided into: 2, 4, 8 and so on up to 256." placeholder:"N" required:""`
-	To          string `help:"Data directory to create; must be empty or not exist." placeholder:"DIR" required:""`
-	ClusterName string `help:"Name of the cluster that it is to found." placeholder:"NAME" required:"" env:"CARILLON_CLUSTER_NAME"`
-	Node        string `help:"Name of the node in the cluster. Default: the name that it has, or the host's name and six digits." placeholder:"NAME" env:"CARILLON_NODE"`
-	GiveUp      string `name:"give-up" help:"Id of the cluster with one shard that ends with this. The start of the new directory deletes its log from NATS. The command names the id if the directory is of a cluster." placeholder:"ID"`
-	outputFlag
-}
-
-// Help is what `carillon shard divide --help` says besides the flags.
-func (*shardDivideCmd) Help() string {
-	return `The new directory founds a cluster with so many shards when it is started, as after 'carillon cluster found'; the others start with empty directories, and are sent the jobs. Each job goes to the shard of its name, with its runs, its history and its lists. The command reads everything, counts the rows of each kind before and after, and fails if one is missing. A directory whose division was interrupted is refused by serve, and can be divided into again.
-
-Jobs that a release before ids with slots has registered get new ids; the file ids.csv in the new directory has both. Run ids of these jobs in logs and in the hands of workers lead nowhere afterwards, so let workers report their runs before.
-
-Keep the old directory until the cluster runs, and do not start it beside the cluster: it has the same jobs.
+	return `A cluster of several shards (carillon serve --shards N) has a leader for each, and different nodes may lead. Every other cluster, and a node alone, has the shard 0.
 
 Examples:
 
-  carillon shard divide --data /var/lib/carillon --shards 4 --to /var/lib/carillon-4 --cluster-name prod`
+  carillon shard list
+  carillon shard move 2 --to b`
 }
 
-// dividedData is the JSON of the command.
-type dividedData struct {
-	Data       string        `json:"data"`
-	To         string        `json:"to"`
-	Node       string        `json:"node"`
-	Cluster    string        `json:"cluster"`
-	ClusterID  string        `json:"cluster_id"`
-	GivesUp    string        `json:"gives_up,omitempty"`
-	LSN        uint64        `json:"lsn"`
-	Jobs       int           `json:"jobs"`
-	Shards     []int         `json:"jobs_by_shard"`
-	Renumbered int           `json:"renumbered"`
-	Rows       []dividedRows `json:"rows"`
-	Streams    []string      `json:"streams"` // of the old directory's embedded NATS server, which stay there
+// shardListCmd lists the shards.
+type shardListCmd struct {
+	remoteFlags
+	outputFlag
 }
 
-// dividedRows counts the rows of a kind.
-type dividedRows struct {
-	Kind   string `json:"kind"`
-	Before int    `json:"before"`
-	After  int    `json:"after"`
+// Help is what `carillon shard list --help` says besides the flags.
+func (*shardListCmd) Help() string {
+	return `LEADER is none for a shard that no leader answers for: requests for its jobs are refused until it has one, and its replicas are those that the answering node has heard of.
+
+Examples:
+
+  carillon shard list
+  carillon shard list -o json | jq -r '.shards[] | select(.has_leader | not) | .shard'`
+}
+
+// shardRows is the JSON of the command.
+type shardRows struct {
+	Shards []client.ShardStatus `json:"shards"`
 }
 
 // Run implements the command.
-func (c *shardDivideCmd) Run(ctx context.Context, con *console) error {
-	if err := checkDataDir(c.Data); err != nil {
+func (c *shardListCmd) Run(ctx context.Context, con *console) error {
+	s, err := c.status(ctx)
+	if err != nil {
 		return err
 	}
-	done, err := divide.Run(ctx, divide.Options{From: c.Data, Shards: c.Shards, FoundOptions: datadir.FoundOptions{
-		Dir: c.To, ClusterName: c.ClusterName, Node: c.Node, GiveUp: c.GiveUp, Logger: newLogger(con.err, "text", "warn"),
-	}})
-	if err != nil {
-		return fmt.Errorf("divide %s into %s: %w", c.Data, c.To, err)
-	}
+	rows := shardsOf(&s)
 	if c.isDocument() {
-		return c.print(con, dividedData{
-			c.Data, c.To, done.Node, c.ClusterName, done.ClusterID, c.GiveUp, done.Position.LSN, done.Founded.Jobs,
-			done.Jobs, done.Renumbered, rowsOf(&done), append([]string{}, done.Streams...),
-		})
+		return c.print(con, shardRows{rows})
 	}
-	c.report(con, &done)
-	return nil
-}
-
-// rowsOf returns the counts in the order of the kinds.
-func rowsOf(done *divide.Result) (rows []dividedRows) {
-	for kind := job.KindMeta; kind <= job.KindTrait; kind++ {
-		if before, after := done.Before[kind], done.After[kind]; before+after > 0 {
-			rows = append(rows, dividedRows{rowKinds[kind].name, before, after})
+	t := con.table("SHARD", "SLOTS", "LEADER", "EPOCH", "LSN", "JOBS", "REPLICAS")
+	for i := range rows {
+		row := &rows[i]
+		epoch, lsn, jobs := "-", "-", "-"
+		if row.HasLeader {
+			epoch, lsn, jobs = fmt.Sprint(row.Epoch), fmt.Sprint(row.LSN), showCount(row.Jobs)
 		}
+		t.Row(fmt.Sprint(row.Shard), row.Slots, showLeader(row), epoch, lsn, jobs, showReplicas(row))
 	}
-	return rows
+	return t.Flush()
 }
 
-// report writes what was done as text.
-func (c *shardDivideCmd) report(con *console, done *divide.Result) {
-	con.printf("divided %s of %s, up to LSN %d, into %s in %s\n", plural(done.Founded.Jobs, "job"), c.Data, done.Position.LSN, plural(c.Shards, "shard"), c.To)
-	con.printf("%-16s %12s %12s\n", "rows", "before", "after")
-	for _, r := range rowsOf(done) {
-		con.printf("%-16s %12d %12d\n", r.Kind, r.Before, r.After)
+// status returns the status of the server that the flags select.
+func (f *remoteFlags) status(ctx context.Context) (client.Status, error) {
+	r, err := f.connect(ctx)
+	if err != nil {
+		return client.Status{}, err
 	}
-	least, most := done.Jobs[0], done.Jobs[0]
-	for _, n := range done.Jobs {
-		least, most = min(least, n), max(most, n)
+	defer r.close()
+	return r.Status(ctx)
+}
+
+// shardMoveCmd hands the lead of a shard over to a node.
+type shardMoveCmd struct {
+	Shard uint32 `arg:"" help:"Number of the shard." complete:"@shards"`
+	To    string `help:"Name of the node that is to lead the shard." placeholder:"NODE" required:"" complete:"@nodes"`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon shard move --help` says besides the flags.
+func (*shardMoveCmd) Help() string {
+	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. It is refused, and nothing changes, if there is no such shard, if it has no leader, if the node leads it already, and if the node does not follow it or lacks commits.
+
+Examples:
+
+  carillon shard move 2 --to b`
+}
+
+// Run implements the command.
+func (c *shardMoveCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connectOverAll(ctx, c.by())
+	if err != nil {
+		return err
 	}
-	con.printf("each shard has %d to %d jobs; calendars and profiles are in each shard that needs them, and the index is made anew\n", least, most)
-	if done.Renumbered > 0 {
-		con.printf("%s got ids with slots: %s has the old and the new ones\n", plural(done.Renumbered, "job"), datadir.IDsName)
+	defer r.close()
+	s, err := r.Status(ctx)
+	if err != nil {
+		return err
 	}
-	if len(done.Streams) > 0 {
-		con.printf("these streams of the embedded NATS server stay in %s: %s\n", c.Data, strings.Join(done.Streams, ", "))
+	row, err := shardIn(&s, c.Shard)
+	if err == nil {
+		err = canLead(row, c.To)
 	}
-	con.printf("node %s is to found cluster %s\n", done.Node, c.ClusterName)
-	con.notef("start it first: carillon serve --data %s --cluster-name %s --shards %d …; the others with empty directories; do not start %s beside it\n", c.To, c.ClusterName, c.Shards, c.Data)
+	if err != nil {
+		return err
+	}
+	return r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), []handoverOf{{shard: c.Shard, to: c.To, several: true}})
+}
+
+// shardIn returns the row of a shard, or an error if there is no such shard.
+func shardIn(s *client.Status, number uint32) (*client.ShardStatus, error) {
+	rows := shardsOf(s)
+	i := slices.IndexFunc(rows, func(row client.ShardStatus) bool { return row.Shard == number })
+	switch {
+	case s.Cluster == nil:
+		return nil, errors.New("the server is not a node of a cluster, so there is no other node to lead")
+	case i < 0 && len(rows) == 1:
+		return nil, fmt.Errorf("there is no shard %d: the cluster has one, with the number %d", number, rows[0].Shard)
+	case i < 0:
+		return nil, fmt.Errorf("there is no shard %d: the cluster has %d, from 0 to %d", number, len(rows), len(rows)-1)
+	}
+	return &rows[i], nil
+}
+
+// canLead returns an error if a shard cannot be handed over to a node, as far as the status shows; the leader decides whether
+// the node is level.
+func canLead(row *client.ShardStatus, node string) error {
+	i := slices.IndexFunc(row.Replicas, func(r client.ShardReplica) bool { return r.Node == node })
+	switch {
+	case !row.HasLeader:
+		return fmt.Errorf("shard %d has no leader that answers; a node takes it by itself, or see the warnings of 'carillon status'", row.Shard)
+	case row.Leader == node:
+		return fmt.Errorf("node %s leads shard %d already", node, row.Shard)
+	case i < 0:
+		var names []string
+		for _, r := range row.Replicas {
+			names = append(names, r.Node)
+		}
+		return fmt.Errorf("there is no node %s with shard %d; it is on %s", node, row.Shard, strings.Join(names, ", "))
+	case row.Replicas[i].Role != "standby" || isSilent(row.Replicas[i].SilentMS):
+		return fmt.Errorf("node %s cannot take shard %d over: %s", node, row.Shard, showReplica(&row.Replicas[i]))
+	}
+	return nil
 }

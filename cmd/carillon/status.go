@@ -48,7 +48,7 @@ func (c *statusCmd) Run(ctx context.Context, con *console) error {
 // printStatus prints the state of a server for people.
 func (c *console) printStatus(s *client.Status) error {
 	t := c.table()
-	t.Row("role", fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch))
+	t.Row("role", showRole(s))
 	t.Row("version", s.Version)
 	// Servers of older releases do not send it.
 	if s.TZData.Source != "" {
@@ -65,16 +65,35 @@ func (c *console) printStatus(s *client.Status) error {
 		t.Row(p[0], p[1])
 	}
 	if s.Cluster != nil {
-		for _, p := range clusterRows(s.Cluster) {
+		for _, p := range clusterRows(s.Cluster, len(s.Shards) > 0) {
 			t.Row(p[0], p[1])
 		}
+	}
+	for _, p := range shardLines(s) {
+		t.Row(p[0], p[1])
 	}
 	t.Row("lateness", showLateness(s.Lateness))
 	for _, p := range waitedRows(&s.Waited) {
 		t.Row(p[0], p[1])
 	}
-	t.Row("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
+	if len(s.Shards) == 0 {
+		t.Row("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
+	}
 	return t.Flush()
+}
+
+// showRole returns the role of the node that answers.
+func showRole(s *client.Status) string {
+	if len(s.Shards) == 0 {
+		return fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch)
+	}
+	led := 0
+	for _, row := range s.Shards {
+		if row.Role == "leader" {
+			led++
+		}
+	}
+	return fmt.Sprintf("%s, of %d of %d shards, highest epoch %d", s.Role, led, len(s.Shards), s.Epoch)
 }
 
 // showTZData returns the row of the timezone database.
