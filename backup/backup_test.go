@@ -95,18 +95,21 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestGolden: the format stays as it is.
+// TestGolden: the formats stay as they are.
 func TestGolden(t *testing.T) {
-	path := filepath.Join("testdata", "v1.backup")
-	b := write(t, testFiles)
-	if *rewrite {
-		if err := os.WriteFile(path, b, 0o640); err != nil {
-			t.Fatal(err)
+	part := testHeader
+	part.Shards = 16
+	for name, b := range map[string][]byte{"v1.backup": write(t, testFiles), "v2.backup": writeHeader(t, part)} {
+		path := filepath.Join("testdata", name)
+		if *rewrite {
+			if err := os.WriteFile(path, b, 0o640); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(b, want) {
-		t.Errorf("the bytes have changed: %v", err)
+		want, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(b, want) {
+			t.Errorf("the bytes of %s have changed: %v", name, err)
+		}
 	}
 }
 

@@ -24,7 +24,8 @@ import (
 // The format; all integers are little-endian. These values must not change.
 const (
 	magic       = "CBKP"
-	version     = 1
+	version     = 1  // of a backup of a server with one shard
+	versionPart = 2  // of the backup of one shard of several, whose header has their number
 	headBytes   = 82 // of a header without the product's version and the checksum
 	sumBytes    = 4  // of the CRC-32C that ends each record
 	fileBytes   = 11 // of a file's record without its name and the checksum
@@ -56,6 +57,7 @@ type Header struct {
 	Position  job.Position // position of the copy: it has the effects of the log up to there. A restored log begins after it
 	ClusterID [16]byte     // cluster of the node; zero for a node without a cluster
 	Shard     uint32       // shard of the store
+	Shards    int          // how many the cluster has; 0 and 1 are one
 	Files     int          // number of files that follow
 	Bytes     int64        // total size of the files
 	CreatedAt time.Time    // when the copy was made, by the clock of its node; whole milliseconds, UTC

@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"io"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // Reader reads a backup, one record at a time, in constant memory: the largest record is a piece. The
@@ -60,7 +62,7 @@ func (b *Reader) readHeader() error {
 		}
 		return err
 	}
-	if len(head) > len(magic) && head[len(magic)] != version {
+	if len(head) > len(magic) && head[len(magic)] != version && head[len(magic)] != versionPart {
 		return fmt.Errorf("version %d: %w", head[len(magic)], ErrVersion)
 	}
 	if err != nil {
@@ -86,7 +88,12 @@ func (b *Reader) decodeHeader(head []byte) error {
 	h.Shard, h.Files, h.Bytes = le.Uint32(head[56:]), int(le.Uint32(head[60:])), int64(le.Uint64(head[64:]))
 	h.CreatedAt = time.UnixMilli(int64(le.Uint64(head[72:]))).UTC()
 	h.Product = string(head[headBytes:])
-	if h.Files > FilesMax || h.Bytes < 0 || [3]byte(head[5:8]) != [3]byte{} {
+	shards := int(le.Uint16(head[6:]))
+	if head[4] == versionPart {
+		h.Shards = shards
+	}
+	isOne, isPart := head[4] == version && shards == 0, shards > 1 && job.ValidateShards(shards) == nil && h.Shard < uint32(shards)
+	if h.Files > FilesMax || h.Bytes < 0 || head[5] != 0 || !isOne && !(head[4] == versionPart && isPart) {
 		return b.damaged("the header has impossible values")
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // Writer writes a backup: NewWriter, then for each file File and Writes of its content, then Close. It
@@ -36,6 +38,9 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, fmt.Errorf("backup: %d files of %d bytes, made by %q: want at most %d files, and at most %d bytes of version",
 			h.Files, h.Bytes, h.Product, FilesMax, productMax)
 	}
+	if h.Shards > 1 && (job.ValidateShards(h.Shards) != nil || h.Shard >= uint32(h.Shards)) {
+		return nil, fmt.Errorf("backup: shard %d of %d", h.Shard, h.Shards)
+	}
 	b := &Writer{w: w, digest: sha256.New(), piece: make([]byte, 0, PieceBytes), files: h.Files, bytes: h.Bytes}
 	b.buf = appendHeader(b.buf, &h)
 	return b, b.flushRecord()
@@ -44,7 +49,11 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 // appendHeader appends the header record without its checksum. docs/format/backup.md lists its offsets.
 func appendHeader(b []byte, h *Header) []byte {
 	le := binary.LittleEndian
-	b = append(append(b, magic...), version, 0, 0, 0)
+	if b = append(b, magic...); h.Shards > 1 {
+		b = le.AppendUint16(append(b, versionPart, 0), uint16(h.Shards))
+	} else {
+		b = append(b, version, 0, 0, 0)
+	}
 	b = le.AppendUint64(b, h.Position.LSN)
 	b = le.AppendUint64(b, h.Position.Epoch)
 	b = append(append(b, h.Position.Hash[:]...), h.ClusterID[:]...)

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,46 +29,95 @@ type Restored struct {
 // Restore makes dir, which must be empty or absent, the data directory of a node alone with the data of a backup;
 // OpenDirectory can then open it. When Restore returns, everything is verified and durable. After an error dir is
 // empty or absent again. After a crash OpenDirectory refuses dir with ErrRestoring, while Restore accepts it. It
-// returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error. The store of the backup becomes the
-// store of shard 0, and the log begins empty at the backup's position. A node that is restored is always alone:
-// a backup contains no identity, so that a restored copy cannot pass for a member of the cluster that it came from. It
-// writes PARTS last, and then the mark goes.
+// returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error; [backup.ErrSet] if the backup is that of
+// one shard of several. The store of the backup becomes the store of shard 0, and the log begins empty at the backup's
+// position. A node that is restored is always alone: a backup contains no identity, so that a restored copy cannot pass
+// for a member of the cluster that it came from.
 func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, err error) {
-	r, err := backup.NewReader(from) // before anything is made
+	all, err := RestoreSet(dir, []Archive{{From: from}}, logger)
 	if err != nil {
 		return done, err
 	}
-	// A release before shards restored to the root.
-	t := &restoring{unfinished{dir: dir, name: RestoringName, empty: ErrNotEmpty, contents: []string{ShardsName, StoreName, LogName}}, logger}
+	return all[0], nil
+}
+
+// Archive is a backup that is restored.
+type Archive struct {
+	Name string // for errors; "": the caller names it
+	From io.Reader
+}
+
+// RestoreSet is [Restore] for the backups of all shards of a cluster: each store becomes that of its shard. It returns
+// [backup.ErrSet], before dir is touched, if they are not that. What was restored is in the order of the archives. It
+// writes PARTS last, and then the mark goes.
+func RestoreSet(dir string, from []Archive, logger *slog.Logger) (done []Restored, err error) {
+	readers, parts := make([]*backup.Reader, len(from)), make([]backup.Part, len(from))
+	for i, a := range from { // before anything is made
+		if readers[i], err = backup.NewReader(a.From); err != nil {
+			return nil, a.named(err)
+		}
+		parts[i] = backup.Part{Name: cmp.Or(a.Name, "it"), Header: readers[i].Header()}
+	}
+	if err := backup.CheckSet(parts); err != nil {
+		return nil, err
+	}
+	t := &restoring{
+		unfinished: unfinished{dir: dir, name: RestoringName, empty: ErrNotEmpty, contents: []string{ShardsName, StoreName, LogName}}, logger: logger,
+	}
 	if err := t.claim(); err != nil {
-		return done, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.end(err)) }()
-	done.Header = r.Header()
-	if err := t.receive(r); err != nil {
-		return done, err
+	var shards []uint32
+	for i, r := range readers {
+		one, err := t.restore(r)
+		if err != nil {
+			return nil, from[i].named(err)
+		}
+		done, shards = append(done, one), append(shards, t.shard)
 	}
-	if done.Jobs, err = t.check(done.Position); err != nil {
-		return done, fmt.Errorf("check what was restored: %w", err)
+	if err := syncTree(dir); err != nil {
+		return nil, err
 	}
-	j := &join{dir: t.shard(), swap: swap{at: done.Position}, logger: logger}
-	if err := errors.Join(j.beginLog(), syncTree(dir)); err != nil {
-		return done, err
+	return done, NoteParts(dir, shards...)
+}
+
+// named returns an error with the name of the archive that it is about.
+func (a Archive) named(err error) error {
+	if a.Name == "" {
+		return err
 	}
-	return done, NoteParts(dir, 0)
+	return fmt.Errorf("%s: %w", a.Name, err)
 }
 
 // restoring is a directory that is being restored.
 type restoring struct {
 	unfinished
 	logger *slog.Logger
+	shard  uint32 // that is being restored
 }
 
-// shard returns the directory of the shard that is restored. A node alone has one, of number 0.
-func (t *restoring) shard() string { return ShardDir(t.dir, 0) }
+// shardDir returns the directory of the shard that is restored.
+func (t *restoring) shardDir() string { return ShardDir(t.dir, t.shard) }
 
 // store returns the place of the restored store.
-func (t *restoring) store() string { return filepath.Join(t.shard(), StoreName) }
+func (t *restoring) store() string { return filepath.Join(t.shardDir(), StoreName) }
+
+// restore makes the store and the log of one shard. The only shard of a server is number 0, whatever its backup says.
+func (t *restoring) restore(r *backup.Reader) (done Restored, err error) {
+	done.Header = r.Header()
+	if t.shard = 0; done.Shards > 1 {
+		t.shard = done.Shard
+	}
+	if err := t.receive(r); err != nil {
+		return done, err
+	}
+	if done.Jobs, err = t.check(done.Position); err != nil {
+		return done, fmt.Errorf("check what was restored: %w", err)
+	}
+	j := &join{dir: t.shardDir(), swap: swap{at: done.Position}, logger: t.logger}
+	return done, j.beginLog()
+}
 
 // receive writes the files of a backup to the store's place, and returns when they are verified to be what was backed
 // up. The reader verifies the checksums of the backup, so a damaged one ends with an error before the directory can be

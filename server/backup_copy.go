@@ -55,7 +55,7 @@ func WriteBackup(ctx context.Context, from *client.Backup, w io.Writer, told fun
 
 // backupHeader returns the header of the backup that an offer describes.
 func backupHeader(o *client.BackupOffer) (h backup.Header, err error) {
-	h = backup.Header{Shard: o.Shard, Files: len(o.Files), CreatedAt: o.CreatedAt.Time, Product: o.Product}
+	h = backup.Header{Shard: o.Shard, Shards: o.Shards, Files: len(o.Files), CreatedAt: o.CreatedAt.Time, Product: o.Product}
 	h.Position.LSN, h.Position.Epoch = o.LSN, o.Epoch
 	hash, err := hex.DecodeString(o.Hash)
 	id, idErr := hex.DecodeString(o.ClusterID)

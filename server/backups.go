@@ -47,6 +47,7 @@ type backups struct {
 type backupOptions struct {
 	prefix  string
 	shard   uint32
+	shards  int    // of the cluster
 	product string // version of the program
 	logger  *slog.Logger
 	// export writes a copy of the store into a new directory of that name.
@@ -63,7 +64,7 @@ func (s *Server) openBackups(context.Context) error {
 	}
 	for _, m := range s.members {
 		m.backups = newBackups(conn, s.inboxes, backupOptions{
-			prefix: s.opts.Prefix, shard: m.number, product: s.opts.Version, logger: s.loggerOf(m), identity: s.dir.Identity,
+			prefix: s.opts.Prefix, shard: m.number, shards: len(s.members), product: s.opts.Version, logger: s.loggerOf(m), identity: s.dir.Identity,
 			export: func(ctx context.Context, name string) (string, job.Position, error) { return m.shard.Export(ctx, name) },
 		})
 	}
@@ -147,11 +148,15 @@ func (b *backups) answerOpen(m *inbox.Request) {
 func (b *backups) export(ctx context.Context, name string) (dir string, o client.BackupOffer, err error) {
 	dir, at, err := b.opts.export(ctx, name)
 	id := b.opts.identity()
-	return dir, client.BackupOffer{
+	o = client.BackupOffer{
 		Version: client.BackupVersion, LSN: at.LSN, Epoch: at.Epoch, Hash: hex.EncodeToString(at.Hash[:]),
 		ClusterID: id.ClusterID, Node: id.Node, Shard: b.opts.shard,
 		CreatedAt: client.At(time.Now()), Product: b.opts.product,
-	}, err
+	}
+	if b.opts.shards > 1 {
+		o.Shards = b.opts.shards
+	}
+	return dir, o, err
 }
 
 func (b *backups) refuse(m *inbox.Request, err error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/backup"
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
 )
@@ -30,14 +31,16 @@ Examples:
   carillon backup --server nats://nats.example.com:4222 -o /backup/carillon.backup --verify
   carillon backup -o - | gzip > carillon.backup.gz
   carillon backup verify carillon.backup
-  carillon restore carillon.backup --data /var/lib/carillon`
+  carillon restore carillon.backup --data /var/lib/carillon
+
+A cluster of several shards has a backup for each, in a folder that gets its name when all are complete. Each is of a moment of its own.`
 
 // backupTakeCmd backs up a running server. It has serverFlags alone: a backup is no change, so the audit log does
 // not record who made it.
 type backupTakeCmd struct {
-	Out    string `short:"o" help:"File to write, - for standard output; carillon-TIME.backup if left out." placeholder:"FILE"`
-	Verify bool   `help:"Read the file again after writing it, and check it."`
-	Shard  uint32 `help:"Number of the shard." default:"0"`
+	Out    string  `short:"o" help:"File to write, - for standard output; carillon-TIME.backup if left out. Of several shards: the folder." placeholder:"FILE"`
+	Verify bool    `help:"Read the file again after writing it, and check it."`
+	Shard  *uint32 `help:"Of several shards, back up only the one of this number, into a file." placeholder:"N" complete:"@shards"`
 	serverFlags
 }
 
@@ -58,53 +61,74 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	from, err := r.OpenBackup(ctx, c.Shard)
+	number := uint32(0)
+	if c.Shard != nil {
+		number = *c.Shard
+	}
+	from, err := r.OpenBackup(ctx, number)
 	if err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
-	file := c.Out
-	if file == "" {
+	if c.Out == "" {
 		// The time is that of the backup and not of the file, so two backups of one day differ in their names, and
 		// sort by their age.
-		file = "carillon-" + from.CreatedAt.UTC().Format("20060102T150405Z") + ".backup"
+		c.Out = "carillon-" + from.CreatedAt.UTC().Format("20060102T150405Z") + ".backup"
 	}
-	var h backup.Header
-	write := func(w io.Writer) (err error) {
-		h, err = server.WriteBackup(ctx, from, w, con.newByteProgress("fetched").Of)
-		return err
+	switch {
+	case from.Shards < 2 || c.Shard != nil:
+		_, err = c.toFile(ctx, con, from)
+	case c.Out == "-":
+		err = usagef("a cluster of %d shards has a backup for each: give a folder with -o, or one shard with --shard", from.Shards)
+	default:
+		err = c.toFolder(ctx, con, r, from)
 	}
-	if file == "-" {
-		err = write(con.out)
-	} else {
-		// A file that is there under its name is a whole one.
-		err = writeWhole(file, write)
-	}
-	// The server may remove its copy now, whether or not the file is good.
 	from.Close()
-	if err != nil {
-		return fmt.Errorf("back up to %s: %w", showFile(file), err)
-	}
-	con.notef("backed up to %s: %s in %s, LSN %d of epoch %d, as of %s\n", showFile(file),
-		formatBytes(h.Bytes), plural(h.Files, "file"), h.Position.LSN, h.Position.Epoch, h.CreatedAt.Format(time.RFC3339))
-	if c.Verify {
+	if err == nil && c.Verify {
 		// It reads the file and not the connection, so it finds what the disk has lost as well.
-		_, err = verifyBackup(ctx, con, file)
+		_, err = verifyBackups(ctx, con, c.Out)
 		if err == nil {
-			con.notef("%s is whole\n", file)
+			con.notef("%s is whole\n", showFile(c.Out))
 		}
 	}
 	return err
 }
 
+// toFile writes a backup to the file of the flags.
+func (c *backupTakeCmd) toFile(ctx context.Context, con *console, from *client.Backup) (h backup.Header, err error) {
+	write := func(w io.Writer) (err error) {
+		h, err = server.WriteBackup(ctx, from, w, con.newByteProgress("fetched").Of)
+		return err
+	}
+	if c.Out == "-" {
+		err = write(con.out)
+	} else {
+		// A file that is there under its name is a whole one.
+		err = writeWhole(c.Out, write)
+	}
+	// The server may remove its copy now, whether or not the file is good.
+	from.Close()
+	if err != nil {
+		return h, fmt.Errorf("back up to %s: %w", showFile(c.Out), err)
+	}
+	noteBackup(con, c.Out, h)
+	return h, nil
+}
+
+// noteBackup says what was written.
+func noteBackup(con *console, file string, h backup.Header) {
+	con.notef("backed up to %s: %s in %s, LSN %d of epoch %d, as of %s\n", showFile(file),
+		formatBytes(h.Bytes), plural(h.Files, "file"), h.Position.LSN, h.Position.Epoch, h.CreatedAt.Format(time.RFC3339))
+}
+
 // backupVerifyCmd checks a backup and changes nothing.
 type backupVerifyCmd struct {
-	File string `arg:"" help:"Backup; - is standard input." complete:"@files"`
+	File string `arg:"" help:"Backup, or the folder of the backups of all shards; - is standard input." complete:"@files"`
 	outputFlag
 }
 
 // Help is what `carillon backup verify --help` says besides the flags.
 func (*backupVerifyCmd) Help() string {
-	return `Every byte is checked. Exit status 1 means that the backup cannot be restored; the text says why.
+	return `Every byte is checked. Exit status 1 means that the backup cannot be restored; the text says why. In a folder there must be the backups of all shards of one cluster.
 
 Examples:
 
@@ -121,6 +145,7 @@ type backupReport struct {
 	Hash      string    `json:"hash"`
 	ClusterID string    `json:"cluster_id"` // "": a node alone
 	Shard     uint32    `json:"shard"`
+	Shards    int       `json:"shards"` // of the cluster
 	CreatedAt time.Time `json:"created_at"`
 	Version   string    `json:"version"` // of the server
 	Files     int       `json:"files"`
@@ -131,7 +156,7 @@ type backupReport struct {
 func newBackupReport(file string, h backup.Header) backupReport {
 	r := backupReport{
 		File: showFile(file), LSN: h.Position.LSN, Epoch: h.Position.Epoch, Hash: fmt.Sprintf("%x", h.Position.Hash),
-		Shard: h.Shard, CreatedAt: h.CreatedAt, Version: h.Product, Files: h.Files, Bytes: h.Bytes,
+		Shard: h.Shard, Shards: max(h.Shards, 1), CreatedAt: h.CreatedAt, Version: h.Product, Files: h.Files, Bytes: h.Bytes,
 	}
 	if h.ClusterID != [16]byte{} {
 		// All zeros is what the backup of a node alone has.
@@ -142,11 +167,14 @@ func newBackupReport(file string, h backup.Header) backupReport {
 
 // Run implements the command.
 func (c *backupVerifyCmd) Run(ctx context.Context, con *console) error {
-	h, err := verifyBackup(ctx, con, c.File)
+	all, err := verifyBackups(ctx, con, c.File)
 	if err != nil {
 		return err
 	}
-	r := newBackupReport(c.File, h)
+	if isFolder(c.File) {
+		return c.printSet(con, all)
+	}
+	r := all[0]
 	if c.isDocument() {
 		return c.print(con, r)
 	}
@@ -155,11 +183,19 @@ func (c *backupVerifyCmd) Run(ctx context.Context, con *console) error {
 	t.Row("as of", r.CreatedAt.Format(time.RFC3339))
 	t.Row("position", fmt.Sprintf("LSN %d, epoch %d, hash %s", r.LSN, r.Epoch, r.Hash))
 	t.Row("cluster", r.ClusterID)
-	t.Row("shard", fmt.Sprint(r.Shard))
+	t.Row("shard", showPart(&r))
 	t.Row("made by", r.Version)
 	t.Row("content", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Files, "file")))
 	t.Row("verdict", "whole")
 	return t.Flush()
+}
+
+// showPart returns which shard a backup is of.
+func showPart(r *backupReport) string {
+	if r.Shards < 2 {
+		return fmt.Sprint(r.Shard)
+	}
+	return fmt.Sprintf("%d of %d; a restore needs the backups of all", r.Shard, r.Shards)
 }
 
 // verifyBackup reads a backup to its end and checks it. It needs no server and no room: the files in the backup are
