@@ -29,7 +29,7 @@ type concern struct {
 // concerns returns what needs attention, what is worst first: the node and its cluster, and then the jobs of the tenant, if
 // the reader may list them.
 func (v *visit) concerns(status *client.Status) []concern {
-	list := v.clusterConcerns(status.Cluster)
+	list := v.clusterConcerns(status)
 	for _, w := range status.Warnings {
 		list = append(list, concern{Kind: "warning", Tone: "warn", Text: w, Address: v.link("/") + "#engine", Where: "this node"})
 	}
@@ -49,15 +49,21 @@ func (v *visit) concerns(status *client.Status) []concern {
 // severities lists the tones of concerns, the worst first.
 var severities = []string{"bad", "warn", "busy"}
 
-// clusterConcerns returns what needs attention in a cluster; nothing for nil.
-func (v *visit) clusterConcerns(c *client.Cluster) (list []concern) {
+// clusterConcerns returns what needs attention in a cluster; nothing for a node alone.
+func (v *visit) clusterConcerns(status *client.Status) (list []concern) {
+	c := status.Cluster
 	if c == nil {
 		return nil
 	}
 	add := func(kind, tone, text string) {
 		list = append(list, concern{Kind: kind, Tone: tone, Text: text, Address: v.link("/nodes"), Where: "the nodes"})
 	}
-	if c.Holder == "" {
+	for _, s := range status.Shards {
+		if !s.HasLeader {
+			add("no-leader", "bad", fmt.Sprintf("No node leads shard %d: none of its jobs is launched until one does.", s.Shard))
+		}
+	}
+	if c.Holder == "" && len(status.Shards) == 0 {
 		add("no-leader", "bad", "No node leads: nothing is launched until one does.")
 	}
 	for _, n := range c.Nodes {

@@ -27,9 +27,9 @@ type Options struct {
 	OpenStream func(tenant string) (done func(), err error)
 	// API returns the OpenAPI document of the server, for the page about it. It is called at most once. Nil: no such page.
 	API func() ([]byte, error)
-	// HandOver asks the leader of the cluster to hand the leadership over to a node, and returns the node that takes it. Nil:
-	// there is no cluster.
-	HandOver func(ctx context.Context, to string) (string, error)
+	// HandOver asks the leader of a shard to hand the leadership over to a node, and returns the node that takes it. The only
+	// shard of a cluster of one is 0. Nil: there is no cluster.
+	HandOver func(ctx context.Context, shard uint32, to string) (string, error)
 	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and no reader signs in.
 	Rights Rights
 }

@@ -156,6 +156,11 @@ func TestNodeConcerns(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the concerns are %q, want %q", got, want)
 	}
+	shards := []client.ShardStatus{{HasLeader: true, Leader: "a"}, {Shard: 1}}
+	cluster = client.Cluster{Nodes: []client.ClusterNode{{Node: "a"}}}
+	if list := v.concerns(&client.Status{Role: "leader", Cluster: &cluster, Shards: shards}); len(list) != 1 || list[0].Text != "No node leads shard 1: none of its jobs is launched until one does." {
+		t.Errorf("of two shards, one without a leader: %+v", list)
+	}
 	cluster = client.Cluster{Waits: "node c must be there", Warnings: []string{"node c must be there"}}
 	if list := v.concerns(&client.Status{Role: "candidate", Cluster: &cluster}); len(list) != 2 || list[0].Kind != "no-leader" || list[1].Tone != "bad" {
 		t.Errorf("without a leader: %+v", list)

@@ -1,7 +1,11 @@
 package dashboard
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/carillon-io/carillon/client"
 )
@@ -22,12 +26,37 @@ func (v *visit) nodes() view {
 // CanFollow reports whether a node can be handed the leadership, as far as its role says.
 func (*nodesBody) CanFollow(n client.ClusterNode) bool { return n.Role == "standby" }
 
-// handOver asks the leader of the cluster to hand the leadership over to the node that the form names.
+// Followers returns the replicas of a shard that do not lead it.
+func (*nodesBody) Followers(s client.ShardStatus) []client.ShardReplica {
+	return slices.DeleteFunc(slices.Clone(s.Replicas), func(r client.ShardReplica) bool { return r.Node == s.Leader })
+}
+
+// IsSilent reports whether a replica was not heard of for so long that the page says so.
+func (*nodesBody) IsSilent(r client.ShardReplica) bool {
+	return time.Duration(r.SilentMS*float64(time.Millisecond)) >= silentAfter
+}
+
+// Heirs returns the nodes that a shard can be handed over to, as far as their roles say; none without a leader to do it.
+func (b *nodesBody) Heirs(s client.ShardStatus) (names []string) {
+	for _, r := range b.Followers(s) {
+		if s.HasLeader && r.Role == "standby" {
+			names = append(names, r.Node)
+		}
+	}
+	return names
+}
+
+// handOver asks the leader of the shard that the form names, or of the only one, to hand the leadership over to the node that
+// the form names.
 func (v *visit) handOver() (string, view) {
 	if v.dashboard.opts.HandOver == nil {
 		return "", failed(refusal(client.CodeNotFound, http.StatusNotFound, "this node has no cluster, so there is no other node to hand over to"))
 	}
-	to, err := v.dashboard.opts.HandOver(v.req.Context(), v.form.Get("to"))
+	shard, err := strconv.ParseUint(cmp.Or(v.form.Get("shard"), "0"), 10, 32)
+	if err != nil {
+		return "", failed(invalid("shard", "%q is no number of a shard", v.form.Get("shard")))
+	}
+	to, err := v.dashboard.opts.HandOver(v.req.Context(), uint32(shard), v.form.Get("to"))
 	if err == nil {
 		return v.link("/nodes", "notice", "handed", "n", to), view{}
 	}

@@ -50,7 +50,7 @@ func TestClusterNodesPage(t *testing.T) {
 	p.level(a, b)
 	for _, s := range []*Server{a, b} {
 		page := testkit.Get(t, s.Ready().HTTP+"/nodes").Body
-		if !strings.Contains(page, `data-node="a"`) || !strings.Contains(page, `data-node="b"`) || strings.Count(page, `data-confirm="handover"`) != 1 {
+		if strings.Contains(page, "data-shard") || !strings.Contains(page, `data-node="a"`) || !strings.Contains(page, `data-node="b"`) || strings.Count(page, `data-confirm="handover"`) != 1 {
 			t.Errorf("the nodes: %s", page)
 		}
 	}
@@ -62,6 +62,48 @@ func TestClusterNodesPage(t *testing.T) {
 		return reply.Status == 200 && strings.Contains(reply.Body, "The leader hands over to b.")
 	})
 	testkit.Until(t, "b leads", func() bool { return p.info(b).Role == "leader" })
+}
+
+// TestShardsPage: of several shards the page of the nodes shows who leads and who follows each, and hands one over, from the
+// page of any node; the others stay. With one shard there is no such table.
+func TestShardsPage(t *testing.T) {
+	t.Parallel()
+	p := newTroupe(t)
+	a, b := p.startShards("a", t.TempDir()), p.startShards("b", t.TempDir())
+	p.putInEach()
+	p.levelInEach(a, b)
+	var page string
+	testkit.Until(t, "b shows four shards that a leads", func() bool {
+		page = testkit.Get(t, b.Ready().HTTP+"/nodes").Body
+		return strings.Count(page, `data-label="Leader"><bdi>a</bdi>`) == troupeShards && strings.Count(page, `data-label="Followers"><bdi>b</bdi>`) == troupeShards
+	})
+	for want, times := range map[string]int{
+		"It has 4 shards": 1, "data-shard=": troupeShards, ">128-191<": 1, `data-confirm="handover"`: troupeShards, `name="to" value="b"`: troupeShards, `type="hidden" name="to"`: 0,
+		"says which node leads which shard": 1, "The leader is the node": 0, "no leader": 0,
+	} {
+		if n := strings.Count(page, want); n != times {
+			t.Errorf("%q is there %d times, want %d", want, n, times)
+		}
+	}
+	for shard, want := range map[string]int{"7": 404, "x": 422} {
+		if reply := sendForm(t, b, "/nodes/handover", url.Values{"shard": {shard}, "to": {"b"}}); reply.Status != want || !strings.Contains(reply.Body, `role="alert"`) {
+			t.Errorf("shard %s: %d", shard, reply.Status)
+		}
+	}
+	testkit.Until(t, "the leader hands over", func() bool {
+		reply := sendForm(t, b, "/nodes/handover", url.Values{"shard": {"2"}, "to": {"b"}})
+		return reply.Status == 200 && strings.Contains(reply.Body, "The leader hands over to b.")
+	})
+	testkit.Until(t, "a shows that b leads one shard", func() bool {
+		page := testkit.Get(t, a.Ready().HTTP+"/nodes").Body
+		return strings.Count(page, `data-label="Leader"><bdi>b</bdi>`) == 1 && strings.Count(page, `data-label="Leader"><bdi>a</bdi>`) == 3 && strings.Contains(page, `name="to" value="a"`)
+	})
+	if leads := b.leads(); len(leads) != 1 || leads[0] != 2 {
+		t.Errorf("b leads %v", leads)
+	}
+	if page := testkit.Get(t, a.Ready().HTTP+"/").Body; !strings.Contains(page, "4 shards</a>") {
+		t.Error("the overview does not lead to the shards")
+	}
 }
 
 // sendForm sends a form to a page of a server, and follows to the page that it leads to.
