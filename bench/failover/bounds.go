@@ -97,7 +97,7 @@ func judge(rounds []round, topology string, bounds []bound) []verdict {
 	for _, s := range scenarios {
 		of := slices.DeleteFunc(slices.Clone(rounds), func(r round) bool { return r.scenario != s.name })
 		for _, f := range figures {
-			if b, ok := boundOf(bounds, s.name, topology, f); ok && b.most != unbounded && len(of) > 0 {
+			if b, ok := boundOf(bounds, s.name, topology, f); ok && b.most != unbounded && len(of) > 0 && (!f.ofShards() || len(of[0].gaps) > 0) {
 				out = append(out, verdictOf(b, of))
 			}
 		}

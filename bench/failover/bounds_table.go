@@ -21,6 +21,11 @@ const (
 	graceMost = 300
 	// missingMost is of the 200 ticks of an overlap policy.
 	missingMost = 5
+	// ledMost is how long the shards of a killed node may acknowledge nothing, and memberMost the same if its NATS server
+	// dies with it. otherMost is for the shards of the other nodes.
+	ledMost    = int64(1500 * time.Millisecond)
+	memberMost = int64(9 * time.Second)
+	otherMost  = int64(250 * time.Millisecond)
 )
 
 // byElection is why bounds are missed. One that is kept since is printed as such; the reason goes when a busy machine
@@ -34,11 +39,19 @@ var bounds = []bound{
 	{"", "", duplicates, graceMost, ""},
 	{"", "", farewells, 20, ""},
 	{"", "", firstPut, serveMost, ""},
+	{"", "", returnGap, officeMost, ""},
 
 	{"kill9-leader", "", firstLaunch, takeoverMost, ""},
 	{"kill9-leader-and-member", embedded, firstLaunch, takeoverMost, ""},
 	{"kill9-leader-and-member", outside, firstLaunch, takeoverMost, byElection},
+	{"kill9-leader", "", ledGap, ledMost, ""},
+	{"kill9-leader", "", otherGap, otherMost, ""},
+	{"kill9-leader-and-member", "", ledGap, memberMost, ""},
+	{"kill9-leader-and-member", "", otherGap, memberMost, ""},
 	{"sigstop-leader", "", firstLaunch, silenceMost, ""},
+	{"sigstop-leader", "", ledGap, cutMost, ""},
+	{"sigterm-leader", "", ledGap, officeMost, ""},
+	{"sigterm-leader", "", otherGap, otherMost, ""},
 	{"sigterm-leader", "", firstLaunch, officeMost, ""},
 	{"handover", "", firstLaunch, officeMost, ""},
 	{"handover", "", duplicates, 0, ""},

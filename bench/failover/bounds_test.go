@@ -16,9 +16,9 @@ func TestJudge(t *testing.T) {
 		{"", "", firstLaunch, int64(time.Second), ""},
 	}
 	rounds := []round{
-		{"handover", map[figure]int64{duplicates: 2, firstLaunch: int64(time.Second)}},
-		{"handover", map[figure]int64{duplicates: 4}},
-		{"junk", map[figure]int64{duplicates: 1}},
+		{scenario: "handover", figures: map[figure]int64{duplicates: 2, firstLaunch: int64(time.Second)}},
+		{scenario: "handover", figures: map[figure]int64{duplicates: 4}},
+		{scenario: "junk", figures: map[figure]int64{duplicates: 1}},
 	}
 	for _, tt := range []struct {
 		topology string
@@ -73,7 +73,7 @@ func TestBoundsAreOfScenarios(t *testing.T) {
 		if name == "" {
 			name = "junk"
 		}
-		if _, err := planOf(name, b.topology); err != nil && b.topology != "" {
+		if _, err := planOf(name, b.topology, 1); err != nil && b.topology != "" {
 			t.Errorf("%+v: %v", b, err)
 		}
 		if _, ok := boundOf([]bound{b}, name, b.topology, b.figure); !ok {

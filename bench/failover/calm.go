@@ -27,7 +27,7 @@ func (r *rig) awaitCalm(ctx context.Context) error {
 	if err := r.awaitPut(ctx, history.Now(), serveWait); err != nil {
 		return err
 	}
-	if err := r.awaitOneLeader(ctx); err != nil {
+	if err := r.awaitLeaders(ctx); err != nil {
 		return err
 	}
 	err := until(ctx, catchUpWait, func() error { return r.streams.inStep(ctx) })
@@ -47,19 +47,19 @@ func (r *rig) awaitCalm(ctx context.Context) error {
 	if err := until(ctx, healWait, func() error { return r.streams.inStep(ctx) }); err != nil {
 		return err
 	}
-	return r.awaitOneLeader(ctx)
+	return r.awaitLeaders(ctx)
 }
 
-// awaitOneLeader waits until each node is ready, and one leadership has gone on for a while. Any error and any new
-// epoch begins the time anew.
-func (r *rig) awaitOneLeader(ctx context.Context) error {
-	since, epoch := history.Now(), uint64(0)
-	return until(ctx, healWait, func() error {
+// awaitLeaders waits until each node is ready, and one leadership of each shard has gone on for a while. Any error and
+// any new epoch begins the time anew.
+func (r *rig) awaitLeaders(ctx context.Context) error {
+	since, before := history.Now(), []office(nil)
+	return untilEvery(ctx, r.cluster.askEvery(), healWait, func() error {
 		err := r.ready()
-		_, s, noLeader := r.cluster.leader()
-		if err = errors.Join(err, noLeader); err != nil || s.Epoch != epoch {
+		all, noLeader := r.cluster.offices()
+		if err = errors.Join(err, noLeader, r.cluster.spread(all)); err != nil || !sameEpochs(all, before) {
 			// The time begins anew, so that calmTime is without any interruption.
-			since, epoch = history.Now(), s.Epoch
+			since, before = history.Now(), all
 		}
 		if err == nil && history.Now().Sub(since) < calmTime {
 			err = fmt.Errorf("each node is ready since %s only", since)

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // cluster is all processes under test.
 type cluster struct {
 	// net is the one of the rig, which takes it down.
-	net *network
+	net    *network
+	shards int // at least 1
+	turn   int // the number of the round, which decides between nodes that lead as many shards
 	// always the same, over all lives of their processes
 	nodes     []*node   // the witness last, if there is one
 	servers   []*member // NATS servers of the topology outside
@@ -22,18 +25,19 @@ type cluster struct {
 
 // startCluster starts all processes, and returns when each is ready. All processes are started before any is awaited,
 // because the first start of a cluster needs all of its NATS servers.
-func startCluster(net *network, topology, binary, dir string) (*cluster, error) {
-	c := &cluster{net: net}
+func startCluster(net *network, opts options, dir string) (*cluster, error) {
+	c := &cluster{net: net, shards: opts.shards}
 	build := c.buildEmbedded
-	switch topology {
+	switch opts.topology {
 	case outside:
 		build = c.buildOutside
 	case guarded:
 		build = c.buildGuarded
 	}
-	if err := build(binary, dir); err != nil {
+	if err := build(opts.binary, dir); err != nil {
 		return c, err
 	}
+	c.divide()
 	for _, n := range c.nodes {
 		if err := n.start(); err != nil {
 			return c, err
@@ -45,6 +49,15 @@ func startCluster(net *network, topology, binary, dir string) (*cluster, error) 
 		}
 	}
 	return c, nil
+}
+
+// divide gives the nodes the number of shards, if there are several.
+func (c *cluster) divide() {
+	for _, n := range c.engines() {
+		if c.shards > 1 {
+			n.args = append(n.args, "--shards", strconv.Itoa(c.shards))
+		}
+	}
 }
 
 // buildEmbedded lays out two nodes and a witness, whose NATS servers form the cluster.
@@ -162,34 +175,36 @@ func (c *cluster) engines() []*node {
 	return slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.witness })
 }
 
-// leader returns the node that leads, under the highest epoch if there should be two. It asks the nodes over HTTP and
-// not through NATS, which may be what is broken.
-func (c *cluster) leader() (*node, nodeStatus, error) {
-	var leader *node
-	var best nodeStatus
-	for _, n := range c.engines() {
-		if s, err := n.status(); err == nil && s.Role == "leader" && s.Epoch >= best.Epoch {
-			leader, best = n, s
+// leader returns the node that leads: of several shards the one that leads the most, and of nodes that lead as many
+// each in its turn.
+func (c *cluster) leader() (*node, error) {
+	all, err := c.offices()
+	if err != nil {
+		return nil, err
+	}
+	engines := c.engines()
+	leader := all[0].node
+	for i := range engines {
+		n := engines[(i+c.turn)%len(engines)]
+		if i == 0 && c.shards > 1 || len(ledBy(all, n)) > len(ledBy(all, leader)) {
+			leader = n
 		}
 	}
-	if leader == nil {
-		return nil, best, errors.New("no node says that it leads")
-	}
-	return leader, best, nil
+	return leader, nil
 }
 
-// awaitLeader waits until a node leads.
-func (c *cluster) awaitLeader(ctx context.Context) (leader *node, s nodeStatus, err error) {
+// awaitLeader waits until each shard has a leader, and returns the node that leads.
+func (c *cluster) awaitLeader(ctx context.Context) (leader *node, err error) {
 	err = until(ctx, serveWait, func() error {
-		leader, s, err = c.leader()
+		leader, err = c.leader()
 		return err
 	})
-	return leader, s, err
+	return leader, err
 }
 
 // standby returns the node that could lead and does not. It fails if no node leads, because then both could lead.
 func (c *cluster) standby() (*node, error) {
-	leader, _, err := c.leader()
+	leader, err := c.leader()
 	if err != nil {
 		return nil, err
 	}

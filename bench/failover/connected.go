@@ -119,7 +119,7 @@ func (r *rig) place(ctx context.Context, servers ...*member) (leader *node, used
 	if err != nil {
 		return nil, nil, err
 	}
-	if leader, _, err = r.cluster.awaitLeader(ctx); err == nil {
+	if leader, err = r.cluster.awaitLeader(ctx); err == nil {
 		used, err = r.cluster.serverOf(leader)
 	}
 	return leader, used, err

@@ -44,14 +44,17 @@ func (r *rig) settle(ctx context.Context) error {
 func (r *rig) readLogs(ctx context.Context, f *history.Final) error {
 	var errs []error
 	for _, n := range r.cluster.engines() {
-		if err := r.command(ctx, "wal", "verify", n.dir); err != nil {
-			f.Log += fmt.Sprintf("%s: %v\n", n.name, err)
-			continue
+		for shard := range r.opts.shards {
+			dir := n.shardDir(shard)
+			if err := r.command(ctx, "wal", "verify", dir); err != nil {
+				f.Log += fmt.Sprintf("%s: %v\n", n.name, err)
+				continue
+			}
+			l, err := dumpLog(ctx, r.opts.binary, dir, 1)
+			l.Node, l.Shard = n.name, shard
+			errs = append(errs, err)
+			f.Logs = append(f.Logs, l)
 		}
-		l, err := dumpLog(ctx, r.opts.binary, n.dir, 1)
-		l.Node = n.name
-		errs = append(errs, err)
-		f.Logs = append(f.Logs, l)
 	}
 	return errors.Join(errs...)
 }

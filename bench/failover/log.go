@@ -56,11 +56,18 @@ const copyWait = time.Second
 // after the next round. A checkpoint may remove the beginning of an epoch before the end of the run, and without it
 // the leadership of a delivery would be unknown.
 func (r *rig) glimpse(ctx context.Context) {
+	for shard := range r.glimpsed {
+		r.glimpseShard(ctx, shard)
+	}
+}
+
+// glimpseShard does so for one shard.
+func (r *rig) glimpseShard(ctx context.Context, shard int) {
 	end := uint64(math.MaxUint64)
 	for _, n := range r.cluster.engines() {
 		var l history.Log
 		err := until(ctx, copyWait, func() (err error) {
-			l, err = r.dumpCopy(ctx, n)
+			l, err = r.dumpCopy(ctx, n, shard)
 			return err
 		})
 		if err != nil {
@@ -74,19 +81,21 @@ func (r *rig) glimpse(ctx context.Context) {
 	}
 	if end < math.MaxUint64 {
 		// The lower end of both logs, so that the next reading misses nothing of either.
-		r.glimpsed = end
+		r.glimpsed[shard] = end
 	}
 }
 
 // dumpCopy reads a log by way of a copy, from where both were read to before. A log that is being written changes
 // while it is read; the caller repeats a copy that is not consistent.
-func (r *rig) dumpCopy(ctx context.Context, n *node) (history.Log, error) {
+func (r *rig) dumpCopy(ctx context.Context, n *node, shard int) (history.Log, error) {
 	copied := filepath.Join(r.dir, "copy-of-"+n.name)
 	defer os.RemoveAll(copied)
-	if err := os.CopyFS(copied, os.DirFS(filepath.Join(n.dir, "shards", "0", "wal"))); err != nil {
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(n.shardDir(shard), "wal"))); err != nil {
 		return history.Log{}, err
 	}
-	return dumpLog(ctx, r.opts.binary, copied, max(r.glimpsed, 1))
+	l, err := dumpLog(ctx, r.opts.binary, copied, max(r.glimpsed[shard], 1))
+	l.Shard = shard
+	return l, err
 }
 
 // readLog reads the lines of a dump. It keeps positions and run ids and drops the rest, because the logs of a long

@@ -14,6 +14,10 @@ type round struct {
 	// scenario is the name of the fault that began the round.
 	scenario string
 	figures  map[figure]int64 // those that there are
+	led      []int            // shards that the node led which the fault hit; only with several shards
+	// The longest time between two acknowledged puts of each shard, before the program mended what was broken and from
+	// then on; only with several shards.
+	gaps, returns []time.Duration
 }
 
 // figure is the name of what is measured of a round: a time in nanoseconds, or a count.
@@ -24,6 +28,9 @@ const (
 	firstLaunch  figure = "first launch"  // of the new leader, after the fault
 	firstPut     figure = "first put"     // acknowledged of those sent after the fault, under the new leader if there is one
 	putGap       figure = "put gap"       // longest time between two acknowledged puts
+	ledGap       figure = "led gap"       // the same within a shard that the node led which the fault hit; of the worst of these
+	otherGap     figure = "other gap"     // the same of the other shards
+	returnGap    figure = "return gap"    // the same of all shards from when the node comes back, until the shards are spread again
 	lateness     figure = "lateness"      // largest of the ticks that were due
 	duplicates   figure = "duplicates"    // runs that arrived again
 	farewells    figure = "farewells"     // launches by an old leader after the first of its successor
@@ -33,7 +40,10 @@ const (
 )
 
 // Their order is that of the columns.
-var figures = []figure{firstLaunch, firstPut, putGap, lateness, duplicates, farewells, lastFarewell, epochs, missing}
+var figures = []figure{firstLaunch, firstPut, putGap, ledGap, otherGap, returnGap, lateness, duplicates, farewells, lastFarewell, epochs, missing}
+
+// ofShards reports whether only a cluster with several shards has the figure.
+func (f figure) ofShards() bool { return f == ledGap || f == otherGap || f == returnGap }
 
 // isCount tells a count from a time.
 func (f figure) isCount() bool {
@@ -58,6 +68,8 @@ func (s span) has(at history.Instant) bool { return s.from <= at && at <= s.unti
 // over counts to the end. It only reads the history, so the figures of a run can be computed again from it.
 func measure(h *history.History) []round {
 	puts, ticks, repeats, late, reigns := h.AckedPuts(), h.Ticks(), h.Repeats(), h.Farewells(), h.Reigns()
+	all := slices.Concat(puts...)
+	slices.Sort(all)
 	var rounds []round
 	for _, f := range h.Faults {
 		if f.Prepares {
@@ -65,17 +77,17 @@ func measure(h *history.History) []round {
 		}
 		s := span{f.From, f.Healed}
 		r := round{scenario: f.Kind, figures: map[figure]int64{duplicates: count(repeats, s), epochs: int64(f.Epochs)}}
-		for _, reign := range reigns[min(1, len(reigns)):] { // of the first, the logs may lack the begin
-			if f.Takeover && reign.First != 0 && s.has(reign.First) {
-				r.figures[firstLaunch] = int64(reign.First.Sub(f.From))
-				break
-			}
+		if first, ok := firstLaunches(reigns, f, s); ok {
+			r.figures[firstLaunch] = int64(first.Sub(f.From))
 		}
 		if f.Served <= f.Healed {
 			r.figures[firstPut] = int64(f.Served.Sub(f.From))
 		}
-		if longest, ok := gap(puts, s); ok {
+		if longest, ok := gap(all, s); ok {
 			r.figures[putGap] = int64(longest)
+		}
+		if h.Shards > 1 {
+			r.takeGaps(puts, f)
 		}
 		for _, d := range ticks {
 			if s.has(d.Scheduled) {
@@ -89,6 +101,55 @@ func measure(h *history.History) []round {
 		rounds = append(rounds, r)
 	}
 	return rounds
+}
+
+// firstLaunches returns when each shard that a fault takes the leader of has seen a launch of the next one; not ok if one
+// has not.
+func firstLaunches(reigns [][]history.Reign, f history.Fault, s span) (last history.Instant, ok bool) {
+	if !f.Takeover || reigns == nil {
+		return 0, false
+	}
+	shards := f.Shards
+	if len(shards) == 0 {
+		shards = []int{0}
+	}
+	for _, shard := range shards {
+		of := reigns[shard][min(1, len(reigns[shard])):] // of the first, the logs may lack the begin
+		i := slices.IndexFunc(of, func(r history.Reign) bool { return r.First != 0 && s.has(r.First) })
+		if i < 0 {
+			return 0, false
+		}
+		last = max(last, of[i].First)
+	}
+	return last, true
+}
+
+// takeGaps notes the gaps of each shard, and the longest of those that the victim led and of the others.
+func (r *round) takeGaps(puts [][]history.Instant, f history.Fault) {
+	r.led = f.Shards
+	broken, mended := span{f.From, min(f.Mended, f.Healed)}, span{min(f.Mended, f.Healed), f.Healed}
+	for shard, at := range puts {
+		longest, later := gapIn(at, broken), gapIn(at, mended)
+		r.gaps, r.returns = append(r.gaps, longest), append(r.returns, later)
+		kind := otherGap
+		if slices.Contains(f.Shards, shard) {
+			kind = ledGap
+		}
+		r.most(kind, int64(longest))
+		r.most(returnGap, int64(later))
+	}
+}
+
+// gapIn returns the longest time without a put that lies in a span. Unlike gap it leaves out what lies outside, so that a
+// gap of a fault is none of the return as well.
+func gapIn(at []history.Instant, s span) (longest time.Duration) {
+	last := s.from
+	for _, i := range at {
+		if i > last && s.has(i) {
+			longest, last = max(longest, i.Sub(last)), i
+		}
+	}
+	return max(longest, s.until.Sub(last))
 }
 
 // most raises a figure to a value.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/carillon-io/carillon/bench/kit"
 )
@@ -61,6 +62,9 @@ func (n *node) restart() error {
 	}
 	return n.start()
 }
+
+// shardDir returns the directory of a shard.
+func (n *node) shardDir(shard int) string { return filepath.Join(n.dir, "shards", strconv.Itoa(shard)) }
 
 // url returns the URL of a path of the node.
 func (n *node) url(path string) string {

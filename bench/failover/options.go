@@ -15,6 +15,7 @@ import (
 type options struct {
 	binary   string
 	topology string
+	shards   int
 	network  string
 	// a larger one measures a slow takeover in full, and prolongs a round in which none comes
 	patience  time.Duration
@@ -47,6 +48,7 @@ const shortPlan = "short"
 const (
 	roundsMax   = 1000
 	clientsMax  = 64
+	shardsMax   = 16 // each has a client of its own
 	patienceMin = time.Second
 	patienceMax = 10 * time.Minute
 )
@@ -60,6 +62,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.SetOutput(usage)
 	flags.StringVar(&o.binary, "binary", "bin/carillon", "program of the nodes")
 	flags.StringVar(&o.topology, "topology", embedded, "where NATS is: embedded, outside, or guarded, which is embedded with rights and TLS on all listeners")
+	flags.IntVar(&o.shards, "shards", 1, "shards of the cluster, a power of two; with several, those scenarios alone that the list marks with S")
 	flags.StringVar(&o.network, "network", anyNetwork, "what joins the processes: "+namespaces+" (root on Linux), "+proxies+" (loopback), or "+anyNetwork+", the first that can be had")
 	flags.StringVar(&names, "scenario", shortPlan, "what to break: names with commas between; all that the topology allows; or short, those with a star:\n"+listScenarios())
 	flags.DurationVar(&o.patience, "patience", 30*time.Second, "how long the cluster may not serve before a fault is healed all the same")
@@ -81,7 +84,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	if o.bounds, err = boundsWith(o.overrides); err != nil {
 		return o, err
 	}
-	o.plan, err = planOf(names, o.topology)
+	o.plan, err = planOf(names, o.topology, o.shards)
 	// It depends on the plan, so it comes last.
 	if o.rounds == 0 {
 		o.rounds = len(o.plan)
@@ -98,6 +101,8 @@ func (o *options) validate() error {
 		return err
 	case o.topology != embedded && o.topology != outside && o.topology != guarded:
 		return fmt.Errorf("--topology is %q; want %s, %s or %s", o.topology, embedded, outside, guarded)
+	case o.shards < 1 || o.shards > shardsMax || o.shards&(o.shards-1) != 0:
+		return fmt.Errorf("--shards is %d; want a power of two from 1 to %d", o.shards, shardsMax)
 	case o.network != namespaces && o.network != proxies && o.network != anyNetwork:
 		return fmt.Errorf("--network is %q; want %s, %s or %s", o.network, namespaces, proxies, anyNetwork)
 	case o.patience < patienceMin || o.patience > patienceMax:
@@ -113,15 +118,18 @@ func (o *options) validate() error {
 	return nil
 }
 
-// planOf reads a list of scenarios. A scenario that is named and does not fit the topology is an error, while all and
-// short leave it out.
-func planOf(names, topology string) ([]scenario, error) {
+// planOf reads a list of scenarios. A scenario that is named and does not fit the topology or the number of shards is an
+// error, while all and short leave it out.
+func planOf(names, topology string, shards int) ([]scenario, error) {
 	var plan []scenario
 	if names == "all" || names == shortPlan {
 		for _, s := range scenarios {
-			if s.fits(topology) && (names == "all" || slices.Contains(s.short, topology)) {
+			if s.fits(topology) && (s.divided || shards == 1) && (names == "all" || slices.Contains(s.short, topology)) {
 				plan = append(plan, s)
 			}
+		}
+		if len(plan) == 0 {
+			return nil, fmt.Errorf("--scenario: %s is nothing for the topology %s with %d shards", names, topology, shards)
 		}
 		return plan, nil
 	}
@@ -133,6 +141,8 @@ func planOf(names, topology string) ([]scenario, error) {
 			return nil, fmt.Errorf("--scenario: %q is unknown; want short, all, or some of\n%s", name, listScenarios())
 		case !scenarios[at].fits(topology):
 			return nil, fmt.Errorf("--scenario: %s is not for the topology %s", name, topology)
+		case shards > 1 && !scenarios[at].divided:
+			return nil, fmt.Errorf("--scenario: %s is not for a cluster with several shards", name)
 		}
 		plan = append(plan, scenarios[at])
 	}
@@ -148,6 +158,9 @@ func (o *options) command() string {
 	}
 	line := fmt.Sprintf("go run ./bench/failover --binary %s --topology %s --network %s --scenario %s --rounds %d --clients %d --patience %s --seed %d",
 		o.binary, o.topology, o.network, strings.Join(names, ","), o.rounds, o.clients, o.patience, o.seed)
+	if o.shards > 1 {
+		line += fmt.Sprintf(" --shards %d", o.shards)
+	}
 	for _, b := range o.overrides {
 		line += " --bound " + b
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/carillon-io/carillon/bench/history"
 )
@@ -14,6 +16,8 @@ import (
 func printTable(w io.Writer, rounds []round) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "round\tscenario")
+	divided := len(rounds) > 0 && len(rounds[0].gaps) > 0
+	figures := slices.DeleteFunc(slices.Clone(figures), func(f figure) bool { return f.ofShards() && !divided })
 	for _, f := range figures {
 		fmt.Fprintf(t, "\t%s", f)
 	}
@@ -30,13 +34,38 @@ func printTable(w io.Writer, rounds []round) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	// The second table begins after a flush, so its columns have widths of their own.
+	if divided {
+		printGaps(t, rounds)
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	// The last table begins after a flush, so its columns have widths of their own.
 	fmt.Fprintln(t, "\n\nscenario\tfigure\trounds\tmin\tmedian\tp99\tmax")
 	for _, s := range spreads(rounds) {
 		show := s.Figure.shown
 		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.Scenario, s.Figure, s.Rounds, show(s.Min), show(s.Median), show(s.P99), show(s.Max))
 	}
 	return t.Flush()
+}
+
+// printGaps prints the put gap of each shard in each round, until what was broken was mended and, after a stroke, from then
+// on. A star is at the shards that the node led which the fault hit.
+func printGaps(w io.Writer, rounds []round) {
+	fmt.Fprint(w, "\n\nround\tput gap of")
+	for shard := range rounds[0].gaps {
+		fmt.Fprintf(w, "\tshard %d", shard)
+	}
+	for i, r := range rounds {
+		fmt.Fprintf(w, "\n%d\t%s", i+1, r.scenario)
+		for shard, g := range r.gaps {
+			star := ""
+			if slices.Contains(r.led, shard) {
+				star = "*"
+			}
+			fmt.Fprintf(w, "\t%s%s/%s", putGap.shown(int64(g)), star, putGap.shown(int64(r.returns[shard])))
+		}
+	}
 }
 
 // printVerdicts prints what became of each bound, and returns how many that count were missed.
@@ -83,6 +112,10 @@ func (v verdict) text(judgeAll bool) string {
 type roundJSON struct {
 	Scenario string           `json:"scenario"`
 	Figures  map[figure]int64 `json:"figures"`
+	Led      []int            `json:"led,omitempty"` // shards of the node that was hit
+	// The next two are by shard: until what was broken was mended, and from then on.
+	PutGaps    []time.Duration `json:"put_gaps,omitempty"`
+	ReturnGaps []time.Duration `json:"return_gaps,omitempty"`
 }
 
 // boundJSON is a bound in the JSON of a report.
@@ -114,7 +147,7 @@ func printJSON(w io.Writer, opts options, rounds []round, verdicts []verdict, fi
 		Checks   []checkJSON `json:"checks"`
 	}{Topology: opts.topology, Seed: opts.seed, Command: opts.command(), Spreads: spreads(rounds)}
 	for _, r := range rounds {
-		report.Rounds = append(report.Rounds, roundJSON{r.scenario, r.figures})
+		report.Rounds = append(report.Rounds, roundJSON{r.scenario, r.figures, r.led, r.gaps, r.returns})
 	}
 	for _, v := range verdicts {
 		report.Bounds = append(report.Bounds, boundJSON{v.scenario, v.figure, v.most, v.worst, v.never, v.text(opts.judgeAll)})

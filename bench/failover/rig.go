@@ -38,7 +38,7 @@ type rig struct {
 	api      *history.Caller
 	clients  sync.WaitGroup
 	stopLoad context.CancelFunc
-	glimpsed uint64 // LSN up to which the logs were read for their epochs
+	glimpsed []uint64 // LSN by shard, up to which the logs were read for their epochs
 }
 
 // newRig builds everything up to a cluster under load. After an error the rig has what was built so far; the caller
@@ -46,7 +46,7 @@ type rig struct {
 func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
 	r := &rig{
 		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<33)),
-		rec: &history.Recorder{}, net: &network{}, cluster: &cluster{}, stopLoad: func() {},
+		rec: &history.Recorder{}, net: &network{}, cluster: &cluster{}, stopLoad: func() {}, glimpsed: make([]uint64, opts.shards),
 	}
 	r.makeDisks()
 	net, err := openNetwork(opts.network, opts.seed, progress)
@@ -55,17 +55,20 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 	}
 	r.net = net
 	began := history.Now()
-	if r.cluster, err = startCluster(net, opts.topology, opts.binary, dir); err != nil {
+	if r.cluster, err = startCluster(net, opts, dir); err != nil {
 		return r, err
 	}
 	fmt.Fprintf(progress, "the cluster is up after %s\n", history.Now().Sub(began).Round(time.Millisecond))
 	if err := r.connect(ctx); err != nil {
 		return r, err
 	}
-	if err := r.noteLeader(ctx, began, 0, serveWait); err != nil {
+	if err := r.noteLeaders(ctx, began, make([]office, opts.shards), r.allShards(), serveWait); err != nil {
 		return r, err
 	}
-	return r, r.startClients(ctx)
+	if err := r.startClients(ctx); err != nil || opts.shards == 1 {
+		return r, err
+	}
+	return r, r.awaitCalm(ctx) // the first node that was ready leads all shards
 }
 
 // connect joins the sink and the readers to the cluster.
@@ -156,24 +159,74 @@ func (r *rig) startClients(ctx context.Context) error {
 			c.Run(ctx)
 		})
 	}
+	if r.opts.shards == 1 {
+		return nil
+	}
+	for shard := range r.opts.shards {
+		if err := r.startPaced(ctx, shard); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// noteLeader waits for a leader of a higher epoch than one, and records its reign. It began to be waited
-// for at some instant, and is waited for so long at most.
-func (r *rig) noteLeader(ctx context.Context, began history.Instant, above uint64, most time.Duration) error {
-	var s nodeStatus
-	err := until(ctx, most, func() (err error) {
-		if _, s, err = r.cluster.leader(); err == nil && s.Epoch <= above {
-			err = fmt.Errorf("the leader is still that of epoch %d", s.Epoch)
-		}
+// pacedEvery is the pause between two registrations in each shard. The put gap of a shard is this coarse.
+const pacedEvery = 40 * time.Millisecond
+
+// pacedSteady is how many jobs tick in each shard from begin to end, so that each shard has a launch soon after a
+// takeover.
+const pacedSteady = 2
+
+// startPaced starts a client that registers jobs of one shard at a steady pace, whatever becomes of those before. The
+// other clients wait for each answer, so that a shard without a leader would hold up the registrations of all shards.
+func (r *rig) startPaced(ctx context.Context, shard int) error {
+	id := r.opts.clients + shard
+	conn, err := r.dial(r.cluster.urls, fmt.Sprintf("failover client %d", id))
+	if err != nil {
 		return err
-	})
-	if err == nil {
-		r.rec.Rise(history.Start{Began: began, Ready: history.Now(), Epoch: s.Epoch})
-		r.rec.Read(history.Reading{At: history.Now(), LSN: s.LSN})
 	}
-	return err
+	c := history.NewClient(id, r.opts.seed, history.NewCaller(conn), r.rec, r.sink.Targets())
+	c.Keep(shard, r.opts.shards)
+	r.clients.Go(func() {
+		defer conn.Close()
+		c.PutSteady(ctx, pacedSteady)
+		c.Pace(ctx, pacedEvery)
+	})
+	return nil
+}
+
+// allShards returns the numbers of all shards.
+func (r *rig) allShards() []int {
+	all := make([]int, r.opts.shards)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// noteLeaders waits until each of some shards has a leader of a higher epoch than before, and records their reigns. They
+// began to be waited for at some instant, and are waited for so long at most.
+func (r *rig) noteLeaders(ctx context.Context, began history.Instant, before []office, shards []int, most time.Duration) error {
+	var all []office
+	err := untilEvery(ctx, r.cluster.askEvery(), most, func() (err error) {
+		if all, err = r.cluster.offices(); err != nil {
+			return err
+		}
+		for _, shard := range shards {
+			if o := all[shard]; o.epoch <= before[shard].epoch {
+				return fmt.Errorf("the leader of shard %d is still that of epoch %d", shard, o.epoch)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, shard := range shards {
+		r.rec.Rise(history.Start{Began: began, Ready: history.Now(), Epoch: all[shard].epoch, Shard: shard})
+		r.rec.Read(history.Reading{At: history.Now(), LSN: all[shard].lsn, Shard: shard})
+	}
+	return nil
 }
 
 // command runs the program under test with arguments, and returns what it complains of. It runs on the host of the
@@ -197,7 +250,7 @@ func (r *rig) command(ctx context.Context, args ...string) error {
 // history returns what was recorded so far.
 func (r *rig) history() *history.History {
 	h := r.rec.Snapshot()
-	h.Cluster = true
+	h.Cluster, h.Shards = true, r.opts.shards
 	h.Lossy = map[string]bool{"nats": true} // a plain publish has no subscriber while the sink has lost its server
 	return h
 }

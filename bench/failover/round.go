@@ -23,6 +23,7 @@ func (r *rig) run(ctx context.Context) error {
 	for i := range r.opts.rounds {
 		s := r.opts.plan[i%len(r.opts.plan)]
 		fmt.Fprintf(r.progress, "round %d/%d: %s", i+1, r.opts.rounds, s.name)
+		r.cluster.turn = i
 		err := r.round(ctx, s)
 		fmt.Fprintln(r.progress)
 		if ctx.Err() != nil {
@@ -57,12 +58,16 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 		return fmt.Errorf("prepare: %w", err)
 	}
 	// After the preparation, which may itself have changed the leader.
-	_, before, err := r.cluster.awaitLeader(ctx)
+	before, err := r.cluster.awaitOffices(ctx)
 	if err != nil {
 		return err
 	}
 	f := history.Fault{Kind: s.name, Takeover: s.takeover, From: history.Now()}
-	err = r.suffer(ctx, &f, b, before.Epoch)
+	if r.opts.shards > 1 {
+		f.Shards = ledBy(before, b.victim)
+		fmt.Fprintf(r.progress, " of %s with the shards %v", b.victim.name, f.Shards)
+	}
+	err = r.suffer(ctx, &f, b, before)
 	r.rec.Break(f) // be it half suffered: the checks have to know of it
 	r.glimpse(ctx)
 	return err
@@ -85,7 +90,7 @@ func (r *rig) arrange(ctx context.Context, s scenario) (blow, error) {
 	if s.lan(r.opts.topology) && r.net.lan == nil {
 		return blow{}, fmt.Errorf("%w: %w", errLeftOut, r.net.missing)
 	}
-	leader, _, err := r.cluster.awaitLeader(ctx)
+	leader, err := r.cluster.awaitLeader(ctx)
 	if err != nil {
 		return blow{}, err
 	}
@@ -94,21 +99,22 @@ func (r *rig) arrange(ctx context.Context, s scenario) (blow, error) {
 
 // suffer lands a blow and heals it, and notes when what was over. Healed and Served begin as never, so that a round
 // that ends early counts to the end of the history.
-func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64) error {
+func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, before []office) error {
 	// Whatever ends the round early leaves an open end, which the checks treat as a fault that goes on.
-	f.Served, f.Healed = farOff, farOff
+	f.Served, f.Mended, f.Healed = farOff, farOff, farOff
 	if err := r.land(ctx, f, b); err != nil {
 		return fmt.Errorf("strike: %w", err)
 	}
-	if err := r.awaitServed(ctx, f, epoch); err != nil {
+	if err := r.awaitServed(ctx, f, before); err != nil {
 		return err
 	}
 	if err := rest(ctx, b.lasts-history.Now().Sub(f.From)); err != nil {
 		return err
 	}
+	f.Mended = history.Now()
 	// From here on what was held arrives, late.
 	if b.holds {
-		f.Released = history.Now()
+		f.Released = f.Mended
 	}
 	if b.heal != nil {
 		if err := b.heal(); err != nil {
@@ -118,8 +124,8 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64
 	if err := r.awaitHealed(ctx, f); err != nil {
 		return err
 	}
-	_, after, err := r.cluster.awaitLeader(ctx)
-	f.Epochs = int(after.Epoch - epoch)
+	after, err := r.cluster.awaitOffices(ctx)
+	f.Epochs = begunBetween(before, after)
 	fmt.Fprintf(r.progress, ", whole after %s", f.Healed.Sub(f.From).Round(time.Millisecond))
 	return err
 }
@@ -147,11 +153,15 @@ func (r *rig) land(ctx context.Context, f *history.Fault, b blow) error {
 // awaitServed waits until another node leads, if the fault is to make one, and a put is acknowledged. When its
 // patience is over, that is no error: the figures tell. A successor is awaited before the put, so that a put which the
 // old leader still acknowledged does not count.
-func (r *rig) awaitServed(ctx context.Context, f *history.Fault, epoch uint64) error {
+func (r *rig) awaitServed(ctx context.Context, f *history.Fault, before []office) error {
 	landed := history.Now()
 	var err error
 	if f.Takeover {
-		err = r.noteLeader(ctx, f.From, epoch, r.opts.patience)
+		shards := f.Shards
+		if r.opts.shards == 1 {
+			shards = r.allShards()
+		}
+		err = r.noteLeaders(ctx, f.From, before, shards, r.opts.patience)
 		landed = history.Now()
 	}
 	if err == nil {
@@ -174,14 +184,25 @@ func (r *rig) awaitServed(ctx context.Context, f *history.Fault, epoch uint64) e
 // added to it.
 const farOff = history.Instant(1 << 62)
 
-// awaitPut waits until a put is acknowledged that was sent after an instant.
+// awaitPut waits until a put is acknowledged in each shard that was sent after an instant.
 func (r *rig) awaitPut(ctx context.Context, after history.Instant, most time.Duration) error {
 	return until(ctx, most, func() error {
-		if r.rec.FirstPut(after) == 0 {
-			return errors.New("no put is acknowledged")
+		for shard := range r.opts.shards {
+			counts := func(job string) bool { return history.ShardOf(job, r.opts.shards) == shard }
+			if r.rec.FirstPut(after, counts) == 0 {
+				return errors.New("no put is acknowledged" + inShard(shard, r.opts.shards))
+			}
 		}
 		return nil
 	})
+}
+
+// inShard names a shard at the end of a sentence, if there are several.
+func inShard(shard, shards int) string {
+	if shards == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" in shard %d", shard)
 }
 
 // awaitHealed waits until the cluster serves, and each node, and each copy of each stream, is in step.

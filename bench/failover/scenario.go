@@ -20,6 +20,7 @@ type scenario struct {
 	short      []string // topologies in whose short form it is
 	// the round then waits for a higher epoch, and a check demands one
 	takeover bool // another node must take over
+	divided  bool // it is for clusters with several shards, too; its blow names the victim
 	// strike prepares the fault, with the leader of the moment, and returns it.
 	strike func(context.Context, *rig, *node) (blow, error)
 }
@@ -30,9 +31,10 @@ var errLeftOut = errors.New("left out on this machine")
 // blow is a fault that has not struck yet. What a scenario does before it returns one is preparation. The separation
 // keeps the preparation, which may take seconds, out of the figures.
 type blow struct {
-	land  func() error  // breaks it
-	heal  func() error  // makes it whole, once the cluster serves again; nil: nothing is to be done
-	lasts time.Duration // at least, until it is healed
+	victim *node         // of the processes with several shards, the one that is hit
+	land   func() error  // breaks it
+	heal   func() error  // makes it whole, once the cluster serves again; nil: nothing is to be done
+	lasts  time.Duration // at least, until it is healed
 
 	// holds tells that what a process sent meanwhile may arrive when it is healed. The checks then excuse late
 	// deliveries, so it must be false where nothing can be held.
@@ -58,32 +60,32 @@ var (
 
 // scenarios are all ways to break a cluster, in the order of a round through all.
 var scenarios = []scenario{
-	{"kill9-leader", "SIGKILL for the leader; with NATS embedded another member leads the streams", nil, nil, inside, true, killLeader},
-	{"kill9-leader-and-member", "SIGKILL for the leader and the NATS member that it uses; beside the nodes, the one that leads the streams", nil, beside, inside, true, killLeaderAndMember},
-	{"sigstop-leader", "SIGSTOP for the leader for 20 s, then SIGCONT", nil, nil, inside, true, pauseLeader},
-	{"sigterm-leader", "SIGTERM for the leader", nil, nil, beside, true, stopLeader},
-	{"handover", "the leader is asked to hand over", nil, nil, inside, true, handOver},
-	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, restartAll},
-	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, killStandby},
-	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, killServer},
-	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, partition(cut{out: true, in: true})},
-	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, partition(cut{out: true})},
-	{"partition-in", "what the leader is sent does not arrive", nil, inside, beside, true, partition(cut{in: true})},
-	{"partition-reset", "connections of the leader to NATS are reset, and refused", beside, nil, nil, true, partition(cut{reset: true})},
-	{"member-reset", "the leader's NATS server loses its peers by resets; its clients are well", nil, either, inside, true, resetMember},
-	{"link-cut", "the link between the two nodes' NATS servers is cut; the third is reached by both", nil, either, inside, false, cutLink},
-	{"delay-loss", "each link has a delay of 50 ms and loses 2 % of the packets", nil, either, inside, false, slowDown},
-	{"server-silent", "both nodes use one NATS server, which is cut off from all machines without a word", beside, beside, beside, false, silenceServer},
-	{"server-alone", "both nodes use one NATS server, which is cut off from its peers without a word", beside, beside, nil, false, isolateServer},
-	{"junk", "a foreign program writes into the stream of the log", nil, nil, nil, false, writeJunk},
-	{"stream-deleted", "a foreign program deletes the stream of the log", nil, nil, nil, false, deleteStream},
-	{"bucket-deleted", "a foreign program deletes the bucket of the lease", nil, nil, nil, false, deleteBucket},
-	{"mistaken-data", "the standby is started on the data of a server without a cluster, which holds a job", nil, nil, inside, false, mistakeData},
-	{"forgotten-name", "a server without a cluster's name is started on the cluster's NATS and prefix", nil, nil, beside, false, forgetName},
-	{"replaced-process", "the leader is frozen, replaced by a process of its name, and wakes up", beside, nil, nil, true, replaceFrozen},
-	{"rotate-certificates", "all certificates are replaced three times, with their authorities, and the witness is restarted; takes five minutes", closed, nil, nil, false, rotateCertificates},
-	{"hangups", "a hundred SIGHUPs, with changed files of rights and with bad ones", closed, nil, closed, false, hangUp},
-	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, fillDisk},
+	{"kill9-leader", "SIGKILL for the leader; with NATS embedded another member leads the streams", nil, nil, inside, true, true, killLeader},
+	{"kill9-leader-and-member", "SIGKILL for the leader and the NATS member that it uses; beside the nodes, the one that leads the streams", nil, beside, inside, true, true, killLeaderAndMember},
+	{"sigstop-leader", "SIGSTOP for the leader for 20 s, then SIGCONT", nil, nil, inside, true, true, pauseLeader},
+	{"sigterm-leader", "SIGTERM for the leader", nil, nil, beside, true, true, stopLeader},
+	{"handover", "the leader is asked to hand over", nil, nil, inside, true, false, handOver},
+	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, false, restartAll},
+	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, false, killStandby},
+	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, false, killServer},
+	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, false, partition(cut{out: true, in: true})},
+	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, false, partition(cut{out: true})},
+	{"partition-in", "what the leader is sent does not arrive", nil, inside, beside, true, false, partition(cut{in: true})},
+	{"partition-reset", "connections of the leader to NATS are reset, and refused", beside, nil, nil, true, false, partition(cut{reset: true})},
+	{"member-reset", "the leader's NATS server loses its peers by resets; its clients are well", nil, either, inside, true, false, resetMember},
+	{"link-cut", "the link between the two nodes' NATS servers is cut; the third is reached by both", nil, either, inside, false, false, cutLink},
+	{"delay-loss", "each link has a delay of 50 ms and loses 2 % of the packets", nil, either, inside, false, false, slowDown},
+	{"server-silent", "both nodes use one NATS server, which is cut off from all machines without a word", beside, beside, beside, false, false, silenceServer},
+	{"server-alone", "both nodes use one NATS server, which is cut off from its peers without a word", beside, beside, nil, false, false, isolateServer},
+	{"junk", "a foreign program writes into the stream of the log", nil, nil, nil, false, false, writeJunk},
+	{"stream-deleted", "a foreign program deletes the stream of the log", nil, nil, nil, false, false, deleteStream},
+	{"bucket-deleted", "a foreign program deletes the bucket of the lease", nil, nil, nil, false, false, deleteBucket},
+	{"mistaken-data", "the standby is started on the data of a server without a cluster, which holds a job", nil, nil, inside, false, false, mistakeData},
+	{"forgotten-name", "a server without a cluster's name is started on the cluster's NATS and prefix", nil, nil, beside, false, false, forgetName},
+	{"replaced-process", "the leader is frozen, replaced by a process of its name, and wakes up", beside, nil, nil, true, false, replaceFrozen},
+	{"rotate-certificates", "all certificates are replaced three times, with their authorities, and the witness is restarted; takes five minutes", closed, nil, nil, false, false, rotateCertificates},
+	{"hangups", "a hundred SIGHUPs, with changed files of rights and with bad ones", closed, nil, closed, false, false, hangUp},
+	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, false, fillDisk},
 }
 
 // listScenarios returns the table of scenarios for --help and for errors, with a star for those of the short plan.
@@ -130,8 +132,9 @@ func killLeaderAndMember(ctx context.Context, r *rig, leader *node) (blow, error
 		err = r.streams.lead(ctx, server.name)
 	}
 	return blow{
-		land: func() error { server.proc.Kill(); leader.proc.Kill(); return nil },
-		heal: func() error { return errors.Join(server.restart(), leader.restart()) },
+		victim: leader,
+		land:   func() error { server.proc.Kill(); leader.proc.Kill(); return nil },
+		heal:   func() error { return errors.Join(server.restart(), leader.restart()) },
 	}, err
 }
 
@@ -147,14 +150,15 @@ func killStandby(_ context.Context, r *rig, _ *node) (blow, error) {
 // killing returns a blow that kills a node and, to heal it, starts it again on its data.
 func killing(n *node) blow {
 	return blow{
-		land: func() error { n.proc.Kill(); return nil },
-		heal: n.restart,
+		victim: n,
+		land:   func() error { n.proc.Kill(); return nil },
+		heal:   n.restart,
 	}
 }
 
 // stopLeader ends the leader in order, which hands over before it ends.
 func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
-	return blow{land: leader.proc.Stop, heal: leader.restart}, nil
+	return blow{victim: leader, land: leader.proc.Stop, heal: leader.restart}, nil
 }
 
 // pauseTime is how long a leader is paused: longer than the lease of 15 s. So the process wakes up as a leader whose
@@ -163,7 +167,7 @@ const pauseTime = 20 * time.Second
 
 // pauseLeader stops all threads of the leader, while the clocks go on.
 func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
-	return blow{land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
+	return blow{victim: leader, land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
 }
 
 // The product refuses while commits wait for the stream, and while no standby is level, as one that was sent a

@@ -209,6 +209,12 @@ func (r *rig) removeGuest(ctx context.Context, k *knocker, at int, guest *nats.C
 
 // metrics returns the values of a metric that a node shows, by their labels.
 func (n *node) metrics(name string) (map[string]float64, error) {
+	families, err := n.families(name)
+	return families[name], err
+}
+
+// families returns the values of some metrics that a node shows at one moment, by name and labels.
+func (n *node) families(names ...string) (map[string]map[string]float64, error) {
 	reply, err := n.asking.Get(n.url("/metrics"))
 	if err != nil {
 		return nil, err
@@ -217,22 +223,31 @@ func (n *node) metrics(name string) (map[string]float64, error) {
 	if reply.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("metrics of %s: %s", n.name, reply.Status)
 	}
-	values := make(map[string]float64)
+	families := make(map[string]map[string]float64)
+	for _, name := range names {
+		families[name] = make(map[string]float64)
+	}
 	lines := bufio.NewScanner(reply.Body)
 	for lines.Scan() {
-		labels, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), name), " ")
-		if !strings.HasPrefix(lines.Text(), name) || !ok || labels != "" && labels[0] != '{' {
+		series, value, _ := strings.Cut(lines.Text(), " ")
+		name, labels, isLabelled := strings.Cut(series, "{")
+		if families[name] == nil {
 			continue
 		}
-		if values[labels], err = strconv.ParseFloat(value, 64); err != nil {
+		if isLabelled {
+			labels = "{" + labels
+		}
+		if families[name][labels], err = strconv.ParseFloat(value, 64); err != nil {
 			return nil, fmt.Errorf("metrics of %s: %q: %w", n.name, lines.Text(), err)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	if len(values) == 0 {
-		return nil, fmt.Errorf("metrics of %s: there is no %s", n.name, name)
+	for _, name := range names {
+		if len(families[name]) == 0 {
+			return nil, fmt.Errorf("metrics of %s: there is no %s", n.name, name)
+		}
 	}
-	return values, nil
+	return families, nil
 }

@@ -13,6 +13,11 @@ const lookEvery = 10 * time.Millisecond
 // until waits for a condition, whose error says what is still missing. It asks at least once, and the error at the end
 // has the last reason.
 func until(ctx context.Context, most time.Duration, look func() error) error {
+	return untilEvery(ctx, lookEvery, most, look)
+}
+
+// untilEvery does so with another pause between two looks.
+func untilEvery(ctx context.Context, pause, most time.Duration, look func() error) error {
 	deadline := time.Now().Add(most)
 	for {
 		err := look()
@@ -22,7 +27,7 @@ func until(ctx context.Context, most time.Duration, look func() error) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("after %s: %w", most, err)
 		}
-		if err := rest(ctx, lookEvery); err != nil {
+		if err := rest(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -14,38 +14,40 @@ type check struct {
 	promise string
 	atEnd   bool // needs the final read
 	cluster bool // only for the history of a cluster
+	shards  bool // only for that of a cluster with several shards
 	run     func(*index, *Finding)
 }
 
 // checks lists all promises, in the order of the report.
 var checks = []check{
-	{"registrations", "every acknowledged registration is there", true, false, checkRegistrations},
-	{"deletes", "every acknowledged delete is gone, and fires no more", true, false, checkDeletes},
-	{"definitions", "the latest acknowledged definition stands, and is what is delivered", true, false, checkDefinitions},
-	{"pauses", "an acknowledged pause stays, and nothing due after it is launched", true, false, checkPauses},
-	{"replies", "no reply contradicts what was acknowledged before", false, false, checkReplies},
-	{"refusals", "requests are refused only for a reason", false, false, checkRefusals},
-	{"one-shots", "every one-shot has fired, and arrived", true, false, checkOneShots},
-	{"ticks", "every tick of a recurring job is decided, once, and no other instant is", true, false, checkTicks},
-	{"runs", "every due run is over, listed once, and none died", true, false, checkRuns},
-	{"receipts", "every delivery has its run, every success its delivery", true, false, checkReceipts},
-	{"identity", "one run id for each job and scheduled time", false, false, checkIdentity},
-	{"never early", "nothing arrives before its scheduled time", false, false, checkEarly},
-	{"schedule", "every delivery was asked for by a registration", false, false, checkSchedule},
-	{"no stale run", "nothing due after an acknowledged change is of an older definition", false, false, checkStale},
-	{"attempts", "attempts and fences of a run only grow", false, false, checkAttempts},
-	{"duplicates", "every second delivery of a run is explained", false, false, checkDuplicates},
-	{"stream", "a run is in the stream once", false, false, checkStream},
-	{"triggers", "the same idempotency key is the same run", false, false, checkTriggers},
-	{"manual runs", "every acknowledged trigger is a run, and no other is", true, false, checkManualRuns},
-	{"epochs", "epochs and log positions only grow", false, false, checkEpochs},
-	{"process", "the server starts, stops and survives as it should", false, false, checkProcess},
-	{"log", "the log verifies", true, false, checkLog},
-	{"logs", "the logs of all nodes agree, and no epoch falls", true, true, checkLogs},
-	{"reigns", "each takeover is an epoch of its own", true, true, checkReigns},
-	{"old reigns", "a leader that was replaced launches no more", true, true, checkOldReigns},
-	{"copies", "a run arrives once, and once more for each fault at most", true, true, checkCopies},
-	{"accepted runs", "what arrives is in the log that was accepted", true, true, checkAcceptedRuns},
+	{"registrations", "every acknowledged registration is there", true, false, false, checkRegistrations},
+	{"deletes", "every acknowledged delete is gone, and fires no more", true, false, false, checkDeletes},
+	{"definitions", "the latest acknowledged definition stands, and is what is delivered", true, false, false, checkDefinitions},
+	{"pauses", "an acknowledged pause stays, and nothing due after it is launched", true, false, false, checkPauses},
+	{"replies", "no reply contradicts what was acknowledged before", false, false, false, checkReplies},
+	{"refusals", "requests are refused only for a reason", false, false, false, checkRefusals},
+	{"one-shots", "every one-shot has fired, and arrived", true, false, false, checkOneShots},
+	{"ticks", "every tick of a recurring job is decided, once, and no other instant is", true, false, false, checkTicks},
+	{"runs", "every due run is over, listed once, and none died", true, false, false, checkRuns},
+	{"receipts", "every delivery has its run, every success its delivery", true, false, false, checkReceipts},
+	{"identity", "one run id for each job and scheduled time", false, false, false, checkIdentity},
+	{"never early", "nothing arrives before its scheduled time", false, false, false, checkEarly},
+	{"schedule", "every delivery was asked for by a registration", false, false, false, checkSchedule},
+	{"no stale run", "nothing due after an acknowledged change is of an older definition", false, false, false, checkStale},
+	{"attempts", "attempts and fences of a run only grow", false, false, false, checkAttempts},
+	{"duplicates", "every second delivery of a run is explained", false, false, false, checkDuplicates},
+	{"stream", "a run is in the stream once", false, false, false, checkStream},
+	{"triggers", "the same idempotency key is the same run", false, false, false, checkTriggers},
+	{"manual runs", "every acknowledged trigger is a run, and no other is", true, false, false, checkManualRuns},
+	{"epochs", "epochs and log positions only grow", false, false, false, checkEpochs},
+	{"process", "the server starts, stops and survives as it should", false, false, false, checkProcess},
+	{"log", "the log verifies", true, false, false, checkLog},
+	{"logs", "the logs of all nodes agree, and no epoch falls", true, true, false, checkLogs},
+	{"reigns", "each takeover is an epoch of its own", true, true, false, checkReigns},
+	{"old reigns", "a leader that was replaced launches no more", true, true, false, checkOldReigns},
+	{"copies", "a run arrives once, and once more for each fault at most", true, true, false, checkCopies},
+	{"shards", "a run is in the log of one shard only", true, true, true, checkShards},
+	{"accepted runs", "what arrives is in the log that was accepted", true, true, false, checkAcceptedRuns},
 }
 
 // Violation is one breach of a promise. It names the job, so that the report can add the job's story.
@@ -101,7 +103,7 @@ func runChecks(h *History, want func(check) bool) []Finding {
 	ix := newIndex(h)
 	var findings []Finding
 	for _, c := range checks {
-		if want(c) && (h.Cluster || !c.cluster) {
+		if want(c) && (h.Cluster || !c.cluster) && (h.Shards > 1 || !c.shards) {
 			f := Finding{Name: c.name, Promise: c.promise}
 			c.run(ix, &f)
 			findings = append(findings, f)
@@ -127,7 +129,7 @@ type index struct {
 	ops        map[string][]*Op
 	deliveries map[string][]*Delivery // in the order of arrival
 	settledAt  []Instant              // when each op was settled (see History.settled), by its index
-	reigns     []Reign                // of a cluster; nil until its logs are read
+	reigns     [][]Reign              // of a cluster, by shard; nil until its logs are read
 }
 
 // newIndex sorts a history. The history must not change while the index is used.

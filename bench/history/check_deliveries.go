@@ -166,8 +166,9 @@ func (ix *index) repeats(f *Finding) iter.Seq2[string, [2]*Delivery] {
 // isFarewell reports whether a delivery in a cluster belongs to an older leadership than the delivery
 // before it, or may do so because no log reaches back so far. The check "old reigns" examines these.
 func (ix *index) isFarewell(before, d *Delivery) bool {
-	of := reignOf(ix.reigns, d.Fence)
-	return ix.Cluster && (of < 0 || of < reignOf(ix.reigns, before.Fence))
+	reigns := ix.reignsOf(d.Job)
+	of := reignOf(reigns, d.Fence)
+	return ix.Cluster && (of < 0 || of < reignOf(reigns, before.Fence))
 }
 
 // checkDuplicates checks that each delivery of a run after its first has a reason. Duplicates that faults explain
@@ -191,8 +192,9 @@ func (ix *index) explains(a, b *Delivery) bool {
 // takenOver reports whether the leader that launched a was replaced before it could record the outcome,
 // and a later leader launched the run again as b.
 func (ix *index) takenOver(a, b *Delivery) bool {
-	for n := reignOf(ix.reigns, a.Fence) + 1; n <= reignOf(ix.reigns, b.Fence); n++ {
-		if first := ix.reigns[n].First; first != 0 && first.Sub(a.Arrived) <= inFlightWindow {
+	reigns := ix.reignsOf(a.Job)
+	for n := reignOf(reigns, a.Fence) + 1; n <= reignOf(reigns, b.Fence); n++ {
+		if first := reigns[n].First; first != 0 && first.Sub(a.Arrived) <= inFlightWindow {
 			return true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // and that they put every check to the test.
 func TestCleanHistory(t *testing.T) {
 	examined := make(map[string]int)
-	for _, tell := range []func() *story{cleanStory, cleanCluster} {
+	for _, tell := range []func() *story{cleanStory, cleanCluster, twoShards} {
 		for _, f := range CheckAll(tell().History()) {
 			for _, v := range f.Violations {
 				t.Errorf("a clean history is accused: %s", v)
@@ -34,6 +34,7 @@ func TestCleanHistory(t *testing.T) {
 func TestPlantedFaults(t *testing.T) {
 	plantAll(t, cleanStory, faults)
 	plantAll(t, cleanCluster, clusterFaults)
+	plantAll(t, twoShards, shardFaults)
 }
 
 func plantAll(t *testing.T, tell func() *story, faults []fault) {
@@ -55,7 +56,7 @@ func plantAll(t *testing.T, tell func() *story, faults []fault) {
 // TestEveryCheckHasItsFault keeps a new check from coming without a proof that it finds something.
 func TestEveryCheckHasItsFault(t *testing.T) {
 	for _, c := range checks {
-		if !slices.ContainsFunc(slices.Concat(faults, clusterFaults), func(f fault) bool { return f.finder == c.name }) {
+		if !slices.ContainsFunc(slices.Concat(faults, clusterFaults, shardFaults), func(f fault) bool { return f.finder == c.name }) {
 			t.Errorf("no planted fault for check %q", c.name)
 		}
 	}

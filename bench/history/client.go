@@ -24,6 +24,8 @@ type Client struct {
 	recurring int      // number of them that are recurring
 	manual    *owned
 	named     int      // number of names used so far
+	shards    int      // into which Keep has divided the jobs; 0: it was not called
+	shard     int      // to which all its jobs belong then
 	keys      []string // idempotency keys used so far
 }
 
@@ -111,8 +113,13 @@ func (c *Client) PutPolicies(ctx context.Context) {
 // newJob returns a job with a new name. Names are never reused, so the name in a delivery identifies the
 // job even after a delete.
 func (c *Client) newJob(spec Spec) *owned {
-	c.named++
-	return &owned{name: fmt.Sprintf("%s-%d-%d", spec.Kind, c.id, c.named), spec: spec}
+	for {
+		c.named++
+		name := fmt.Sprintf("%s-%d-%d", spec.Kind, c.id, c.named)
+		if c.shards == 0 || ShardOf(name, c.shards) == c.shard {
+			return &owned{name: name, spec: spec}
+		}
+	}
 }
 
 // put sends a definition. With a nil ifVersion the put is unconditional.

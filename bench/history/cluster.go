@@ -12,20 +12,23 @@ type Fault struct {
 	// Kind is the name of the scenario.
 	Kind     string
 	Takeover bool    // the fault forces a takeover
+	Shards   []int   // that the node led which the fault hit; empty: all
 	From     Instant // when the fault began
 	Served   Instant // when the cluster served requests again
+	Mended   Instant // when the program began to remove the cause, such as by a start of the node that it killed
 	Healed   Instant // when the cause was removed and every node was level again
 	Released Instant // when the network delivered what it had delayed; 0 if it delayed nothing
-	Epochs   int     // number of leaderships that began meanwhile; the last one continues
+	Epochs   int     // number of leaderships that began meanwhile, over all shards; the last of each continues
 	// Prepares is set if the program broke connections only to prepare the next fault. Such a fault explains what
 	// arrived twice like any other, and has no figures of its own.
 	Prepares bool
 }
 
-// Log is the log on a node's disk at the end. A log begins where the last checkpoint truncated it. Its commits are
+// Log is the log of a shard on a node's disk at the end. A log begins where the last checkpoint truncated it. Its commits are
 // compared by hash, so a log with other content at the same LSN is found even if its epochs agree.
 type Log struct {
 	Node    string
+	Shard   int
 	Commits []Commit        // in order, without gaps
 	Runs    map[string]bool // ids of the runs in its commits
 }
@@ -88,36 +91,42 @@ func (h *History) disturbed(arrived, before Instant) bool {
 	return false
 }
 
-// Reign is one leadership, as the logs show it.
+// Reign is one leadership of a shard, as its logs show it.
 type Reign struct {
 	Epoch uint64
 	Begin uint64  // LSN of its first commit
 	First Instant // first arrival of its launches; 0 if none arrived
 }
 
-// Reigns returns the leaderships that began within the logs, oldest first. Deliveries before the first of them belong
-// to none. The epochs come from the logs and not from what nodes say of themselves, because a deposed leader may say
-// the wrong thing.
-func (h *History) Reigns() []Reign {
+// Reigns returns, by shard, the leaderships that began within the logs, oldest first. Deliveries before the first of
+// them belong to none. The epochs come from the logs and not from what nodes say of themselves, because a deposed leader
+// may say the wrong thing.
+func (h *History) Reigns() [][]Reign {
 	if h.Final == nil {
 		return nil
 	}
-	reigns := reignsOf(h.Begun, h.Final.Logs)
+	all := make([][]Reign, h.shards())
+	for shard := range all {
+		all[shard] = reignsOf(h.Begun[shard], h.Final.Logs, shard)
+	}
 	for i := range h.Deliveries {
 		d := &h.Deliveries[i]
+		reigns := all[h.shardOf(d.Job)]
 		if n := reignOf(reigns, d.Fence); n >= 0 && (reigns[n].First == 0 || d.Arrived < reigns[n].First) {
 			reigns[n].First = d.Arrived
 		}
 	}
-	return reigns
+	return all
 }
 
-// reignsOf merges the first commits of all epochs.
-func reignsOf(begun map[uint64]uint64, logs []Log) []Reign {
+// reignsOf merges the first commits of all epochs of a shard.
+func reignsOf(begun map[uint64]uint64, logs []Log, shard int) []Reign {
 	begins := make(map[uint64]uint64)
 	maps.Copy(begins, begun)
 	for _, l := range logs {
-		l.begins(begins)
+		if l.Shard == shard {
+			l.begins(begins)
+		}
 	}
 	var reigns []Reign
 	for _, epoch := range slices.Sorted(maps.Keys(begins)) {

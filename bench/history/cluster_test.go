@@ -100,7 +100,7 @@ func TestForgotten(t *testing.T) {
 
 func TestReigns(t *testing.T) {
 	h := cleanCluster().History()
-	got := h.Reigns()
+	got := h.Reigns()[0]
 	want := []Reign{{Epoch: 1, Begin: 1, First: ms(601)}, {Epoch: 2, Begin: 20, First: ms(5610)}}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%v, want %v", got, want)

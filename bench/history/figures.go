@@ -7,16 +7,19 @@ import (
 
 // The figures of this file say how well the server performed. They are not promises.
 
-// AckedPuts returns the instants at which puts were acknowledged, in order. The gaps between them show for how long
-// the cluster acknowledged nothing.
-func (h *History) AckedPuts() []Instant {
-	var out []Instant
+// AckedPuts returns, by shard, the instants at which puts were acknowledged, in order. The gaps between them show for how
+// long the shard acknowledged nothing.
+func (h *History) AckedPuts() [][]Instant {
+	out := make([][]Instant, h.shards())
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Kind == opPut && op.Outcome == acked {
-			out = append(out, op.Returned)
+			shard := h.shardOf(op.Job)
+			out[shard] = append(out[shard], op.Returned)
 		}
 	}
-	slices.Sort(out)
+	for _, at := range out {
+		slices.Sort(at)
+	}
 	return out
 }
 
@@ -63,7 +66,7 @@ func (h *History) Repeats() []Instant {
 	return out
 }
 
-// Farewell is the arrival of a launch of an old leader after its successor had begun to launch.
+// Farewell is the arrival of a launch of an old leader after its successor in the shard had begun to launch.
 type Farewell struct {
 	// Arrived is that of the late launch.
 	Arrived Instant
@@ -73,13 +76,17 @@ type Farewell struct {
 // Farewells returns all farewells, in the order of arrival. It leaves out deliveries that the network
 // delayed.
 func (h *History) Farewells() []Farewell {
-	reigns := h.Reigns()
+	all := h.Reigns()
+	if all == nil {
+		return nil
+	}
 	var out []Farewell
 	for i := range h.Deliveries {
 		d := &h.Deliveries[i]
 		if h.wasHeld(d) {
 			continue
 		}
+		reigns := all[h.shardOf(d.Job)]
 		for _, r := range reigns[reignOf(reigns, d.Fence)+1:] {
 			if r.First != 0 && r.First < d.Arrived {
 				out = append(out, Farewell{d.Arrived, d.Arrived.Sub(r.First)})

@@ -16,7 +16,7 @@ func TestFigures(t *testing.T) {
 	for i := range h.Deliveries {
 		h.Deliveries[i].Target = "http"
 	}
-	if got := h.AckedPuts(); !slices.Equal(got, []Instant{ms(91), ms(101), ms(101), ms(3001)}) {
+	if got := h.AckedPuts()[0]; !slices.Equal(got, []Instant{ms(91), ms(101), ms(101), ms(3001)}) {
 		t.Errorf("puts %v", got)
 	}
 	ticks := h.Ticks()
@@ -60,14 +60,14 @@ func TestFirstPut(t *testing.T) {
 	after := Now().Add(time.Microsecond)
 	for Now() < after {
 	}
-	if at := r.FirstPut(after); at != 0 {
+	if at := r.FirstPut(after, nil); at != 0 {
 		t.Errorf("a put from before counts: %s", at)
 	}
 	lost, first, get := r.Begin(Op{Kind: opPut}), r.Begin(Op{Kind: opPut}), r.Begin(Op{Kind: opGet})
 	r.End(get, result{acked, ""}, nil)
 	r.End(lost, result{unknown, ""}, nil)
 	r.End(first, result{acked, ""}, nil)
-	if at := r.FirstPut(after); at != first.Returned {
+	if at := r.FirstPut(after, nil); at != first.Returned {
 		t.Errorf("%s, want %s", at, first.Returned)
 	}
 }

@@ -18,9 +18,13 @@ type History struct {
 	Cluster bool
 	Faults  []Fault // in order
 
-	// Begun has the LSN of the first commit of each epoch, read from the logs of a cluster during the run; the
-	// logs at the end may not reach back so far.
-	Begun map[uint64]uint64
+	// Shards is how many shards the cluster has; 0 is 1. The shard of a job follows from its name, see ShardOf. Each
+	// shard has epochs and LSNs of its own.
+	Shards int
+
+	// Begun has, by shard, the LSN of the first commit of each epoch, read from the logs of a cluster during the run;
+	// the logs at the end may not reach back so far.
+	Begun map[int]map[uint64]uint64
 
 	// Lossy has the targets that may lose a message without a fault of the server: with embedded NATS, a
 	// plain publish before the sink is connected again has no subscriber.
@@ -108,13 +112,15 @@ type Start struct {
 	// Ready is when the ready line was read, or a new leader was found.
 	Ready Instant
 	Epoch uint64
+	Shard int // of which a leader was found
 }
 
 // Reading is the server's position at an instant, from its status. It is taken before a death and after a start, so a
 // log that lost its durable end shows in two neighbouring readings.
 type Reading struct {
-	At  Instant
-	LSN uint64 // of the newest durable commit
+	At    Instant
+	LSN   uint64 // of the newest durable commit
+	Shard int
 }
 
 // Final is the state of the server after the run. It is read when the load has ended and what is due has had time to

@@ -41,14 +41,14 @@ func (r *Recorder) End(op *Op, res result, more func(*Op)) {
 	}
 }
 
-// FirstPut returns when the first put was acknowledged among those sent after an instant; 0 if none was. It walks
-// backwards from the newest op, so its cost depends on the time since after, not on the length of the run.
-func (r *Recorder) FirstPut(after Instant) Instant {
+// FirstPut returns when the first put of a job that counts was acknowledged among those sent after an instant; 0 if none
+// was. With a nil counts each job does. It walks backwards from the newest op, so its cost depends on the time since after, not on the length of the run.
+func (r *Recorder) FirstPut(after Instant, counts func(job string) bool) Instant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first := Instant(0)
 	for i := len(r.ops) - 1; i >= 0 && r.ops[i].Invoked >= after; i-- {
-		if op := r.ops[i]; op.Kind == opPut && op.Outcome == acked && (first == 0 || op.Returned < first) {
+		if op := r.ops[i]; op.Kind == opPut && op.Outcome == acked && (first == 0 || op.Returned < first) && (counts == nil || counts(op.Job)) {
 			first = op.Returned
 		}
 	}
@@ -88,9 +88,12 @@ func (r *Recorder) Glimpse(l Log) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.history.Begun == nil {
-		r.history.Begun = make(map[uint64]uint64)
+		r.history.Begun = make(map[int]map[uint64]uint64)
 	}
-	l.begins(r.history.Begun)
+	if r.history.Begun[l.Shard] == nil {
+		r.history.Begun[l.Shard] = make(map[uint64]uint64)
+	}
+	l.begins(r.history.Begun[l.Shard])
 }
 
 // Surprise records a failure of the process as a whole.
@@ -121,6 +124,9 @@ func (r *Recorder) Snapshot() *History {
 	h.Faults = slices.Clone(h.Faults)
 	h.Readings = slices.Clone(h.Readings)
 	h.Begun = maps.Clone(h.Begun)
+	for shard, begun := range h.Begun {
+		h.Begun[shard] = maps.Clone(begun)
+	}
 	h.Surprises = slices.Clone(h.Surprises)
 	return &h
 }

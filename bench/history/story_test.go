@@ -107,7 +107,7 @@ func cleanStory() *story {
 	s.h.Final = &Final{At: ms(11500), Horizon: ms(10000), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
 	s.h.Starts = []Start{{Began: ms(-50), Ready: ms(0), Epoch: 1}, {Began: ms(5050), Ready: ms(5100), Epoch: 2}}
 	s.h.Deaths = []Death{{Sent: ms(5000), Gone: ms(5010)}}
-	s.h.Readings = []Reading{{ms(4999), 40}, {ms(5101), 41}}
+	s.h.Readings = []Reading{{At: ms(4999), LSN: 40}, {At: ms(5101), LSN: 41}}
 	s.tellOneShots()
 	s.tellRecurring()
 	s.tellManual()
