@@ -18,6 +18,8 @@ IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
 # What `make failover` breaks: short, within five minutes, or all. It uses network namespaces where this user
 # may make them.
 FAILOVER ?= short
+# Shards of the clusters that `make failover` breaks. The guarded topology has one.
+SHARDS ?= 1
 CRON_FOR ?= 1h
 
 .PHONY: help demo test check check-rivals check-browser check-manifests check-packages browser screenshots bench rivals build fmt site examples crash failover cron upgrade fuzz sim sim-plants release image alerts clean
@@ -46,11 +48,13 @@ check: ## format, vet, staticcheck, import rules, race detector
 crash: build ## kill -9 the real binary CYCLES times under load and check what it promised
 	go run ./bench/crash --binary ./$(BINARY) --cycles $(CYCLES) --seed $(SEED)
 
-failover: build ## break a real cluster under load and check what it promised; FAILOVER=all for the long form
+failover: build ## break a real cluster under load and check what it promised; FAILOVER=all for the long form, SHARDS=4 for several shards
 	go build -o bin/failover ./bench/failover
-	./bin/failover --binary ./$(BINARY) --topology embedded --scenario $(FAILOVER) --seed $(SEED)
-	./bin/failover --binary ./$(BINARY) --topology outside --scenario $(FAILOVER) --seed $(SEED)
+	./bin/failover --binary ./$(BINARY) --topology embedded --shards $(SHARDS) --scenario $(FAILOVER) --seed $(SEED)
+	./bin/failover --binary ./$(BINARY) --topology outside --shards $(SHARDS) --scenario $(FAILOVER) --seed $(SEED)
+ifeq ($(SHARDS),1)
 	./bin/failover --binary ./$(BINARY) --topology guarded --scenario $(FAILOVER) --seed $(SEED)
+endif
 
 cron: build ## run one crontab under Debian's cron and under the worker for CRON_FOR, and compare (Linux, root)
 	go run ./bench/cron --binary ./$(BINARY) --for $(CRON_FOR) --seed $(SEED)

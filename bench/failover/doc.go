@@ -25,6 +25,13 @@
 // a proxy before each NATS server of the topology outside, which can hold what one side sends, or reset all
 // connections. Scenarios that need more are left out then, by name.
 //
+// # Shards
+//
+// With --shards the cluster has several shards, and the scenarios that --help marks with an S are for it. The leader is
+// then the node that leads the most shards, or of equals each in its turn. A round waits at its end until the shards are
+// spread over the nodes again. In each shard a client registers jobs at a steady pace without waiting for answers, because
+// clients that wait would be held up by a shard without a leader.
+//
 // # A round
 //
 // The cluster works under load for a while. Then a scenario strikes. The round waits until the cluster
@@ -39,6 +46,9 @@
 //	first launch   first delivery of the new leader, counted from the fault
 //	first put      first acknowledgement of a put that was sent after the fault, under the new leader
 //	put gap        longest time between two acknowledged puts
+//	led gap        the same within one shard, of those that the node led which was hit, until it comes back
+//	other gap      the same of the other shards
+//	return gap     the same of any shard from then on, until the shards are spread again
 //	lateness       of the latest tick of the jobs with an HTTP target that no request touches
 //	duplicates     runs that arrived again
 //	farewells      launches by a leader when the first of another had arrived
@@ -59,7 +69,7 @@
 //
 // options.go reads the command line and scenario.go, scenario_lan.go, scenario_mishap.go and scenario_access.go have the
 // plan's scenarios; those of the topology guarded need access.go and knock.go besides.
-// rig.go builds everything: the network (network.go, proxy.go, package lan), the processes (cluster.go, node.go,
+// office.go knows which node leads which shard. rig.go builds everything: the network (network.go, proxy.go, package lan), the processes (cluster.go, node.go,
 // servers.go with nats_server.go, disk.go) and the load. round.go runs one round after another, calm.go waits until
 // the cluster is whole, connected.go chooses the NATS server that a node uses, stream.go asks and breaks JetStream,
 // log.go reads the logs on the way and final.go all of them at the end. measure.go makes figures of the history,

@@ -62,6 +62,40 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestShardGaps tells the gap of the shards that the victim led from that of the others, and both from what the return of
+// the node costs.
+func TestShardGaps(t *testing.T) {
+	h := &history.History{Cluster: true, Shards: 2, Faults: []history.Fault{
+		{Kind: "kill9-leader", Takeover: true, Shards: []int{1}, From: ms(5000), Served: ms(5900), Mended: ms(6000), Healed: ms(8000), Epochs: 3},
+	}}
+	jobs := map[int]string{history.ShardOf("hourly", 2): "hourly", history.ShardOf("daily", 2): "daily"}
+	if len(jobs) != 2 {
+		t.Fatal("the jobs are of one shard")
+	}
+	for at := 4000; at < 9000; at += 50 {
+		for shard, job := range jobs {
+			dead := shard == 1 && at > 5000 && at < 5800
+			if handed := shard == 0 && at > 7000 && at < 7300; !dead && !handed {
+				h.Ops = append(h.Ops, history.Op{ID: len(h.Ops) + 1, Kind: "put", Job: job, Spec: &history.Spec{}, Returned: ms(at), Outcome: "acked"})
+			}
+		}
+	}
+	rounds := measure(h)
+	for f, want := range map[figure]string{putGap: "50ms", ledGap: "800ms", otherGap: "50ms", returnGap: "300ms"} {
+		if got := f.shown(rounds[0].figures[f]); got != want {
+			t.Errorf("%s is %s, want %s", f, got, want)
+		}
+	}
+	var out bytes.Buffer
+	if err := printTable(&out, rounds); err != nil || !strings.Contains(out.String(), "50ms/300ms") || !strings.Contains(out.String(), "800ms*/50ms") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	out.Reset()
+	if missed, err := printVerdicts(&out, judge(rounds, outside, bounds), false); missed != 1 || err != nil { // nothing was launched
+		t.Errorf("%d bounds are missed, %v:\n%s", missed, err, &out)
+	}
+}
+
 func TestSpreads(t *testing.T) {
 	var rounds []round
 	for i := range 100 {

@@ -40,6 +40,11 @@ func TestParse(t *testing.T) {
 		{"-o xml", 0, "want table or json"},
 		{"--binary /nowhere/at/all", 0, "make build"},
 		{"--binary " + filepath.Dir(binary), 0, "is a directory"},
+		{"--shards 4 --topology outside --scenario kill9-leader,sigstop-leader", 2, ""},
+		{"--shards 4 --scenario junk", 0, "not for a cluster with several shards"},
+		{"--shards 4 --topology guarded", 0, "nothing for the topology guarded with 4 shards"},
+		{"--shards 3", 0, "want a power of two"},
+		{"--shards 32", 0, "from 1 to 16"},
 		{"surplus", 0, "unknown argument"},
 	} {
 		o, err := parse(append([]string{"--binary", binary}, strings.Fields(tt.args)...), io.Discard)

@@ -88,15 +88,19 @@ var scenarios = []scenario{
 	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, false, fillDisk},
 }
 
-// listScenarios returns the table of scenarios for --help and for errors, with a star for those of the short plan.
+// listScenarios returns the table of scenarios for --help and for errors, with a star for those of the short plan and an S
+// for those that are for several shards, too.
 func listScenarios() string {
 	var b strings.Builder
 	for _, s := range scenarios {
-		star := " "
+		star, divided := " ", " "
 		if len(s.short) > 0 {
 			star = "*"
 		}
-		fmt.Fprintf(&b, "%s %-24s %s%s%s\n", star, s.name, s.about,
+		if s.divided {
+			divided = "S"
+		}
+		fmt.Fprintf(&b, "%s%s %-24s %s%s%s\n", star, divided, s.name, s.about,
 			listed(", topology %s only", s.topologies), listed("; needs network namespaces (%s)", s.namespaces))
 	}
 	return b.String()
