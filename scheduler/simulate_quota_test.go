@@ -15,7 +15,7 @@ type simQuotas struct {
 	rng *rand.Rand // nil: no tenant has one, ever
 	// elsewhere draws what other shards have of a tenant. The model knows only what is left for this one.
 	elsewhere *rand.Rand
-	now *Quotas    // as the engine gets them in each step, unless its release knows none
+	now       *Quotas // as the engine gets them in each step, unless its release knows none
 	// model is the same for the model
 	model map[string]modelQuota
 }
