@@ -46,7 +46,7 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 		addStatus(all, one)
 		row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
 		if one.Cluster != nil {
-			row.Leader, row.Replicas = one.Cluster.Node, ReplicasOf(one.Cluster)
+			row.Leader, row.Replicas = one.Cluster.Node, one.Cluster.Replicas()
 			for _, warning := range one.Cluster.Warnings {
 				all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d: %s", i, warning))
 			}
@@ -71,14 +71,6 @@ func (x *Executor) StatusOfAll(ctx context.Context, tenant, from string, who acc
 func NewShardStatus(shard uint32, shards int) client.ShardStatus {
 	first, last := job.SlotsOf(shard, shards)
 	return client.ShardStatus{Shard: shard, Slots: fmt.Sprintf("%d-%d", first, last)}
-}
-
-// ReplicasOf returns the nodes of a cluster of one shard, or of one shard of a cluster, as replicas.
-func ReplicasOf(c *client.Cluster) (replicas []client.ShardReplica) {
-	for _, n := range c.Nodes {
-		replicas = append(replicas, client.ShardReplica{Node: n.Node, Role: n.Role, LSN: n.LSN, Lag: n.Lag, SilentMS: n.SilentMS})
-	}
-	return replicas
 }
 
 // statusOf returns the status of the leader of a shard; nil if none answers.

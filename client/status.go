@@ -84,6 +84,14 @@ type ShardReplica struct {
 	SilentMS float64 `json:"silent_ms"` // since it was last heard from, in milliseconds
 }
 
+// Replicas returns the nodes of a cluster of one shard, or of one shard of a cluster, as replicas.
+func (c *Cluster) Replicas() (replicas []ShardReplica) {
+	for _, n := range c.Nodes {
+		replicas = append(replicas, ShardReplica{Node: n.Node, Role: n.Role, LSN: n.LSN, Lag: n.Lag, SilentMS: n.SilentMS})
+	}
+	return replicas
+}
+
 // TZData identifies the timezone rules that a server uses. Servers of older releases do not send it.
 type TZData struct {
 	Source    string `json:"source"`    // embedded: those in the binary; system: those of the machine

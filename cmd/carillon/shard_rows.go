@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/terminal"
 )
@@ -16,7 +15,7 @@ func shardsOf(s *client.Status) []client.ShardStatus {
 	if len(s.Shards) > 0 {
 		return s.Shards
 	}
-	row := api.NewShardStatus(s.Shard, 1)
+	row := client.ShardStatus{Shard: s.Shard, Slots: "0-255"}
 	row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = s.Role == "leader", s.Epoch, s.LSN, s.Jobs, s.Lag
 	if row.HasLeader {
 		row.Role = s.Role
@@ -24,7 +23,7 @@ func shardsOf(s *client.Status) []client.ShardStatus {
 	if s.Cluster == nil {
 		return []client.ShardStatus{row}
 	}
-	row.Replicas = api.ReplicasOf(s.Cluster)
+	row.Replicas = s.Cluster.Replicas()
 	for _, n := range row.Replicas {
 		if n.Role == "leader" && !isSilent(n.SilentMS) {
 			row.HasLeader, row.Leader = true, n.Node
