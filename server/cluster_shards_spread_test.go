@@ -14,7 +14,7 @@ func TestShardsAreSpread(t *testing.T) {
 	p := newTroupe(t)
 	start := func(name string) *Server {
 		o := p.options(name, t.TempDir())
-		o.Shards, o.spreadEvery = troupeShards, 200*time.Millisecond
+		o.Shards, o.SpreadEvery = troupeShards, 200*time.Millisecond
 		return p.startWith(o)
 	}
 	a := start("a")

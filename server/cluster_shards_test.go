@@ -24,7 +24,7 @@ const troupeShards = 4
 func (p *troupe) startShards(name, dir string) *Server {
 	p.t.Helper()
 	o := p.options(name, dir)
-	o.Shards, o.spreadEvery = troupeShards, -1
+	o.Shards, o.SpreadEvery = troupeShards, -1
 	return p.startWith(o)
 }
 

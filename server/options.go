@@ -100,6 +100,10 @@ type Options struct {
 	Routes          []string
 	ClusterPassword string // password among the embedded servers; empty: none
 
+	// SpreadEvery is the time between two hand-overs by which a node that leads too many of several shards lets others lead
+	// them; 0 is 3 s, a negative time never.
+	SpreadEvery time.Duration
+
 	// Durability says what a commit waits for: DurabilityReplicated (the default) or DurabilityLocal.
 	Durability string
 	// Replicas is how many NATS servers keep the cluster's log: 1, 3 or 5. 0 is three, or one if there are
@@ -124,7 +128,6 @@ type Options struct {
 	NATSSyncs    bool
 	awaitMembers time.Duration // see replication.Options.Await; 0 is its default
 	lease        time.Duration // see replication.Options.Lease; 0 is its default, tests use a short time
-	spreadEvery  time.Duration // see replication.Options.SpreadEvery; 0 is its default
 
 	Lead               time.Duration // see scheduler.Settings; default 250 ms, in a cluster 10 s
 	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever

@@ -29,7 +29,8 @@ func cmdCluster(t *testing.T) func(ts *testscript.TestScript, neg bool, args []s
 		nodes := ts.Value(startedKey).(map[string]*server.Server)
 		for _, name := range args[1:] {
 			s, err := server.Start(t.Context(), server.Options{
-				Dir: filepath.Join(ts.MkAbs(name), "data"), HTTPListen: "127.0.0.1:0", NATSURL: url, ClusterName: "prod", Node: name,
+				SpreadEvery: -1,
+				Dir:         filepath.Join(ts.MkAbs(name), "data"), HTTPListen: "127.0.0.1:0", NATSURL: url, ClusterName: "prod", Node: name,
 				Shards: shards, Version: "v9", Logger: slog.New(slog.DiscardHandler),
 			})
 			ts.Check(err)
