@@ -58,7 +58,7 @@ func newTroupeOn(t *testing.T, config string) *troupe {
 func (p *troupe) options(name, dir string) Options {
 	return Options{
 		Dir: dir, HTTPListen: "127.0.0.1:0", NATSURL: p.url, ClusterName: "prod", Node: name, AllowPrivateTargets: true,
-		Lead: time.Second, Logger: testLog(), lease: p.lease,
+		Lead: time.Second, Logger: testLog(), lease: p.lease, SpreadEvery: -1,
 	}
 }
 

@@ -83,7 +83,7 @@ func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster
 	t.Helper()
 	opts := shard.Options{
 		Number: n, Data: p.openData(n, inCluster), CheckpointEvery: time.Second,
-		Engine: scheduler.Options{Sender: dispatcher, Logger: discard},
+		Engine: scheduler.Options{Sender: dispatcher, Logger: discard, Settings: scheduler.Settings{Shards: 2}},
 		Conn:   p.bus.API(), API: api.Options{Shards: 2, Logger: discard}, Logger: discard,
 		OnFatal: func(err error) { t.Errorf("shard %d: %v", n, err) },
 	}
