@@ -26,12 +26,21 @@
 //
 // # The path of a leadership
 //
-//	standby   sawLease, heard --> challenger --> claim --> register.swap (bucket)
+//	standby   sawLease, heard --> challenger --> claim --> register.claim (bucket)
 //	leader    open (lead) --> serve --> renew (leadership), handOver (handover) --> release (leadership)
 //
 // The two sides of the lease are in different files: tenure computes until when the holder may launch, challenger
 // from when another node may claim. Promises connect the two: ask has the messages, promises the state of the node
 // that promises. Each side compares only readings of its own clock.
+//
+// # Several shards
+//
+// A process has a Node for each shard, and one [Host] for all of them. host_beat, host_ask and host_twin are what the Host
+// tells and hears of other processes; with one shard its messages are those of that Node alone. register has two forms:
+// shardLease is one key, which each renewal writes; with several shards, memberLease (host_register) takes the key of a
+// shard, hostLease renews the key of the node, and ledger combines the two into the lease that the challenger sees. divide
+// and shards have the number of shards, which the streams carry, and host_spread hands leaderships over to nodes that lead
+// too few.
 //
 // # Nodes that come and go
 //
@@ -45,7 +54,8 @@
 //
 // The loop of [Node.Run] alternates between follow and lead. It owns the challenger, and the writer until the node has
 // begun its epoch. While the node leads, the engine's goroutine owns the writer, or with [Options.Local] the pump.
-// The watch of the lease, the questions to the holder, the beats and the renewals have goroutines of their own, so
+// The watch of the lease, the questions to the holder, the beats and the renewals have goroutines of their own, those of the
+// Host among them, so
 // that a slow request to JetStream delays none of the others; they reach the loop through channels, and what they
 // share with it is atomic or has a mutex.
 //
