@@ -100,6 +100,15 @@ func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	return q, err
 }
 
+// refuseHere reads a request that changes all shards, and refuses it at the subject of one: the shards would differ.
+func (s *Service) refuseHere(r *inbox.Request) (Request, error) {
+	q, err := s.read(r)
+	if err == nil {
+		err = apierr.Errorf(apierr.InvalidField, "name", "a calendar is in all shards, and this is shard %d; ask any node without the number of a shard", s.opts.Shard)
+	}
+	return q, err
+}
+
 // readFromAccount reads a request from the account of a tenant, which names its caller.
 func (s *Service) readFromAccount(r *inbox.Request) (q Request, err error) {
 	if q, err = readMessage(r, s.opts.accountRoot()); err != nil {

@@ -147,7 +147,11 @@ const queueGroup = "q"
 func (s *Service) addVerbs() error {
 	for i := range verbs {
 		v := &verbs[i]
-		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.opts.root(), s.read)); err != nil {
+		read := s.read
+		if s.opts.Shards > 1 && (v.name == "calendars.put" || v.name == "calendars.delete") {
+			read = s.refuseHere
+		}
+		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.opts.root(), read)); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,10 @@ func TestShardRefusesJobsOfOthers(t *testing.T) {
 	name := nameIn(2)
 	job := fmt.Sprintf(`{"name":%q,"schedule":"@every 1h","target":{"kind":"nats","subject":"out.x"}}`, name)
 	for shard := range troupeShards {
+		m, err := p.nc.Request(fmt.Sprintf("carillon.shard.%d.v1.default.calendars.put", shard), []byte(`{"name":"c","exclude":[]}`), testkit.Patience)
+		if err != nil || !strings.Contains(string(m.Data), "a calendar is in all shards") {
+			t.Errorf("a calendar at shard %d is answered with %s, %v", shard, m.Data, err)
+		}
 		for verb, body := range map[string]string{"jobs.put": job, "jobs.put_many": `{"jobs":[` + job + `]}`} {
 			m, err := p.nc.Request(fmt.Sprintf("carillon.shard.%d.v1.default.%s", shard, verb), []byte(body), testkit.Patience)
 			if err != nil {
