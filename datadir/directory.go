@@ -147,8 +147,8 @@ func (d *Directory) CheckShards(served ...uint32) error {
 				filepath.Join(d.dir, PartsName), shard, shardsText(served))
 		}
 	}
-	d.settled = make(map[uint32]bool, len(served))
-	for _, shard := range served {
+	d.settled = map[uint32]bool{0: false}
+	for _, shard := range d.parts.shards {
 		d.settled[shard] = false
 	}
 	return nil

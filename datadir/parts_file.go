@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -90,6 +91,12 @@ func shardsIn(dir string) (shards []uint32) {
 	return shards
 }
 
+// shardOfName returns the shard whose directory has a name; ok is false if none has.
+func shardOfName(name string) (shard uint32, ok bool) {
+	n, err := strconv.ParseUint(name, 10, 32)
+	return uint32(n), err == nil && n < shardsMost && strconv.FormatUint(n, 10) == name
+}
+
 // has reports whether a shard has both parts.
 func (p partsFile) has(shard uint32) bool { return slices.Contains(p.shards, shard) }
 
@@ -98,6 +105,12 @@ func (p partsFile) with(shard uint32) partsFile {
 	if at, has := slices.BinarySearch(p.shards, shard); !has {
 		p.shards = slices.Insert(slices.Clone(p.shards), at, shard)
 	}
+	return p
+}
+
+// without returns the content without a shard.
+func (p partsFile) without(shard uint32) partsFile {
+	p.shards = slices.DeleteFunc(slices.Clone(p.shards), func(s uint32) bool { return s == shard })
 	return p
 }
 

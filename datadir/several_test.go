@@ -29,6 +29,7 @@ func TestDiscardedUntilNoShardHasAny(t *testing.T) {
 		mustDo(t, d.CheckShards(0, 1, 2))
 		return d
 	}
+	mustDo(t, NoteParts(dir, 0, 1, 2))
 	d := open(Options{ClusterName: "old"})
 	for shard := range uint32(3) {
 		mustDo(t, d.MeetCluster(shard, idOne, false))
