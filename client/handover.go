@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
@@ -29,42 +30,56 @@ type HandoverReply struct {
 // is about to begin. While the log does not acknowledge commits, as during an election of its stream, the leader goes
 // on leading, and the error is [CodeUnavailable]. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply HandoverReply, err error) {
+	subject := c.opts.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".handover"
+	if err := c.askNode(ctx, subject, replyHandover, "a hand-over", HandoverRequest{To: to}, &reply); err != nil {
+		return reply, err
+	}
+	return reply, nodeRefusal(reply.Code, reply.Error)
+}
+
+// nodeRefusal returns the refusal of a node as an error; nil if the text is empty.
+func nodeRefusal(code Code, text string) error {
+	switch {
+	case text == "":
+		return nil
+	case code == "":
+		return errors.New(text)
+	}
+	return &Error{Code: code, Message: text}
+}
+
+// askNode sends a request to the nodes of a cluster, of which the one answers that it is for, and reads the reply of a kind into
+// the given value. what names the request in errors.
+func (c *Client) askNode(ctx context.Context, subject, kind, what string, request, into any) error {
 	switch c.via.(type) {
 	case nil:
 	case *localTransport:
-		return reply, errors.New("client: a scheduler inside the program has no standby to hand over to")
+		return fmt.Errorf("client: a scheduler inside the program has no other node, and so there is no %s", strings.TrimPrefix(what, "a "))
 	default:
-		return reply, errNeedsNATS("a hand-over")
+		return errNeedsNATS(what)
 	}
-	body, err := encode(HandoverRequest{To: to})
+	body, err := encode(request)
 	if err != nil {
-		return reply, err
+		return err
 	}
-	// It is not repeated like other requests, because a second one could move the leadership back.
+	// It is not repeated like other requests, because a second one could undo what happened since.
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.opts.Timeout)
 		defer cancel()
 	}
-	subject := c.opts.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".handover"
 	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Data: body})
 	if errors.Is(err, nats.ErrNoResponders) {
-		return reply, &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, or the prefix or the shard is wrong", Cause: err}
+		return &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, or the prefix or the shard is wrong", Cause: err}
 	}
 	if err != nil {
-		return reply, c.unanswered(subject, len(body), err)
+		return c.unanswered(subject, len(body), err)
 	}
-	if err := checkReply(replyHandover, subject, msg); err != nil {
-		return reply, err
+	if err := checkReply(kind, subject, msg); err != nil {
+		return err
 	}
-	if err := json.Unmarshal(msg.Data, &reply); err != nil {
-		return reply, fmt.Errorf("client: decode the reply to a hand-over: %w", err)
+	if err := json.Unmarshal(msg.Data, into); err != nil {
+		return fmt.Errorf("client: decode the reply on %s: %w", subject, err)
 	}
-	if reply.Error != "" && reply.Code != "" {
-		return reply, &Error{Code: reply.Code, Message: reply.Error}
-	}
-	if reply.Error != "" {
-		return reply, errors.New(reply.Error)
-	}
-	return reply, nil
+	return nil
 }

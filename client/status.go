@@ -82,6 +82,8 @@ type ShardReplica struct {
 	LSN      uint64  `json:"lsn"`       // newest commit in its log
 	Lag      uint64  `json:"lag"`       // commits behind the leader
 	SilentMS float64 `json:"silent_ms"` // since it was last heard from, in milliseconds
+	// Move says that the node receives its copy at present, "joins", or gives it up, "leaves"; "" otherwise.
+	Move string `json:"move,omitempty"`
 }
 
 // Replicas returns the nodes of a cluster of one shard, or of one shard of a cluster, as replicas.
@@ -136,6 +138,11 @@ type ClusterNode struct {
 	ClockOffsetMS float64 `json:"clock_offset_ms"`
 	Version       string  `json:"version,omitempty"` // of its program; "" if the node does not send it
 	RowsVersion   int     `json:"rows_version"`      // newest version of rows that it reads
+	// Only of several shards: the capacity of the node relative to that of the others, what fails together with it, and
+	// whether it is to hold and lead nothing.
+	Weight uint32 `json:"weight,omitempty"`
+	Zone   string `json:"zone,omitempty"`
+	Drains bool   `json:"drains,omitempty"`
 }
 
 // CatchUp is the progress of the server with missed runs. All are 0 unless jobs have missed runs.
