@@ -127,6 +127,33 @@ func (b *bucket) read(ctx context.Context, key string) (value []byte, revision u
 	return entry.Value(), entry.Revision(), nil
 }
 
+// list returns the present states of the keys that match. The server that leads the bucket's stream answers, so they are not
+// stale.
+func (b *bucket) list(ctx context.Context, keys string) (states []keyState, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	watch, err := b.kv.Watch(ctx, keys)
+	if err != nil {
+		return nil, b.heal(ctx, fmt.Errorf("replication: read the bucket %s: %w", b.config.Bucket, err))
+	}
+	defer func() { _ = watch.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case entry, ok := <-watch.Updates():
+			switch {
+			case !ok:
+				return nil, errors.New("replication: the watch of the bucket has ended")
+			case entry == nil:
+				return states, nil // these were all
+			case entry.Operation() == jetstream.KeyValuePut:
+				states = append(states, keyState{entry.Key(), entry.Value(), entry.Revision()})
+			}
+		}
+	}
+}
+
 // watch implements keys. A deleted key has revision 0.
 func (b *bucket) watch(ctx context.Context, keys string, pass func(keyState)) error {
 	watch, err := b.kv.Watch(ctx, keys)

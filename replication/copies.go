@@ -188,5 +188,6 @@ func (n *Node) hearDurable(m *inbox.Request) {
 	n.copies.noted(heirOf(note.Node, note.Process), note.position(), n.writer.confirmed.Load(), note.Gone)
 	if note.Gone {
 		n.peers.leaves(note.Node)
+		n.host.left(note.Node, n.opts.Shard)
 	}
 }

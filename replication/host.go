@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -26,7 +27,12 @@ type Host struct {
 	id      ClusterID
 	bucket  *bucket
 	lease   *hostLease // nil with one shard
+	places  *places    // nil with one shard
 	members map[uint32]*hosted
+	nodes   map[string]heardNode // of several shards: at most peersMost
+	began   time.Duration        // when it began to listen
+	placed  chan struct{}        // see Placed
+	asks    chan *inbox.Request  // of operators, about the places
 	log     *slog.Logger
 	warned  warner
 	twin    twin
@@ -48,7 +54,9 @@ type hosted struct {
 // NewHost returns a host without members, with a logger for what is about no shard alone; nil: that of the first member. The
 // options of the first member say where the messages of the host go.
 func NewHost(log *slog.Logger) *Host {
-	return &Host{log: log, members: make(map[uint32]*hosted), twin: twin{beats: make(chan beat, 1)}}
+	return &Host{
+		log: log, members: make(map[uint32]*hosted), nodes: make(map[string]heardNode), placed: make(chan struct{}, 1), asks: make(chan *inbox.Request, asksMost), twin: twin{beats: make(chan beat, 1)},
+	}
 }
 
 var errOtherHost = errors.New("replication: the members of a process must agree")
@@ -71,7 +79,8 @@ func (h *Host) adopt(ctx context.Context, n *Node, js jetstream.JetStream) (regi
 		}
 		h.bucket = bucket
 		if o.Shards > 1 {
-			h.lease = &hostLease{opts: &h.opts, cluster: n.id, keys: bucket, ledger: newLedger(o.Shards), warn: h.warn}
+			h.places = newPlaces(n.id.String(), o.Shards)
+			h.lease = &hostLease{opts: &h.opts, cluster: n.id, keys: bucket, ledger: newLedger(o.Shards), places: h.places, warn: h.warn}
 		}
 	}
 	if h.opts.Shards != o.Shards || h.id != n.id || h.opts.Node != o.Node || h.opts.Process != o.Process {
@@ -118,11 +127,15 @@ func (h *Host) enter(n *Node, end context.CancelCauseFunc) error {
 func (h *Host) begin() error {
 	desk := inbox.NewDesk(h.opts.Conn, h.opts.Inboxes, h.opts.Logger)
 	names := subjectsOf(h.opts)
-	for subject, handle := range map[string]func(*inbox.Request){
+	handlers := map[string]func(*inbox.Request){
 		names.beat():                       h.hearBeat,
 		names.host(h.opts.Node, askHolder): h.answerHolder,
 		names.host(h.opts.Node, askYield):  h.answerYield,
-	} {
+	}
+	if h.places != nil {
+		handlers[names.place()] = h.answerPlace
+	}
+	for subject, handle := range handlers {
 		sub, err := desk.Subscribe(subject, handle)
 		if err != nil {
 			h.unsubscribe()
@@ -131,16 +144,16 @@ func (h *Host) begin() error {
 		h.subs = append(h.subs, sub)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	h.stop = stop
+	h.stop, h.began = stop, h.opts.Boot()
 	h.work.Go(func() { h.beatAll(ctx) })
 	h.work.Go(func() { h.askAll(ctx) })
 	h.work.Go(func() { h.watchTwin(ctx) })
 	if h.lease != nil {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })
-		if h.opts.SpreadEvery > 0 {
-			h.work.Go(func() { h.spreadAll(ctx) })
-		}
+		h.work.Go(func() { h.watchPlaces(ctx) })
+		h.work.Go(func() { h.driveAll(ctx) })
+		h.work.Go(func() { h.answerPlaces(ctx) })
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ type hostBeat struct {
 	Time    instant.Millis `json:"time"`
 	Release string         `json:"release"`
 	Rows    byte           `json:"rows"`
+	Weight  uint32         `json:"weight"` // capacity, relative to that of the others
+	Zone    string         `json:"zone,omitempty"`
+	Copies  int            `json:"copies"` // that each shard is to have, by this node's options
 	Shards  []shardBeat    `json:"shards"`
 }
 
@@ -65,7 +68,7 @@ func (h *Host) beatOf(members []*hosted) []byte {
 		return b
 	}
 	one := members[0].newBeat()
-	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows}
+	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows, Weight: h.opts.Weight, Zone: h.opts.Zone, Copies: h.opts.Copies}
 	for _, m := range members {
 		b := m.newBeat()
 		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes})
@@ -81,11 +84,14 @@ func (h *Host) readBeat(data []byte) (of map[uint32]beat, node beat, ok bool) {
 		ok = json.Unmarshal(data, &node) == nil && node.Version == beatVersion && node.Cluster == h.id.String() && isNode(node.Node)
 		return map[uint32]beat{h.opts.Shard: node}, node, ok
 	}
-	var all hostBeat
-	if json.Unmarshal(data, &all) != nil || all.Version != hostBeatVersion || all.Cluster != h.id.String() || !isNode(all.Node) {
+	all, ok := h.readHostBeat(data)
+	if !ok {
 		return nil, node, false
 	}
 	node = beat{Version: beatVersion, Node: all.Node, Process: all.Process, Cluster: all.Cluster, Time: all.Time, Release: all.Release, Rows: all.Rows}
+	if node.Node != h.opts.Node || node.Process == h.opts.Process {
+		h.note(all)
+	}
 	of = make(map[uint32]beat)
 	for _, s := range all.Shards {
 		b := node
@@ -93,6 +99,12 @@ func (h *Host) readBeat(data []byte) (of map[uint32]beat, node beat, ok bool) {
 		of[s.Shard] = b
 	}
 	return of, node, true
+}
+
+// readHostBeat reads the beat of a node about all of its shards; ok is false if it is none of the cluster.
+func (h *Host) readHostBeat(data []byte) (all hostBeat, ok bool) {
+	ok = json.Unmarshal(data, &all) == nil && all.Version == hostBeatVersion && all.Cluster == h.id.String() && isNode(all.Node) && len(all.Shards) <= h.opts.Shards
+	return all, ok
 }
 
 // hearBeat passes the beat of a node, this one's included, on to the members.

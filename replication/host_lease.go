@@ -19,6 +19,7 @@ type hostLease struct {
 	cluster ClusterID
 	keys    keys
 	ledger  *ledger
+	places  *places
 	warn    func(what string, err error)
 
 	renewing sync.Mutex // held during a round, and while the key is taken; guards the fields below
@@ -127,7 +128,7 @@ func (h *hostLease) end(ctx context.Context, lease *leaseValue) error {
 func (h *hostLease) watchAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := h.keys.watch(ctx, ">", func(s keyState) {
-			if err := h.ledger.see(s); err != nil {
+			if err := errors.Join(h.ledger.see(s), h.places.see(s)); err != nil {
 				h.warn("the bucket of the leases holds something else", err)
 			}
 		})
@@ -271,6 +272,9 @@ func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 		}
 	}
 	h.anew = false
+	if h.places != nil { // nil only in the simulation
+		h.places.lost()
+	}
 	return nil
 }
 

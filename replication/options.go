@@ -81,9 +81,20 @@ type Options struct {
 	// for one.
 	Grace time.Duration
 
+	// Copies is how many nodes hold a copy of each of several shards but the first, of which every node holds one; 0 means 2.
+	// It is to be the same on all nodes: that of the leader of shard 0 counts.
+	Copies int
+	// Weight is the capacity of this node, relative to that of the others: it holds and leads that many times as many
+	// shards as a node with the weight 1. 0 means 1.
+	Weight uint32
+	// Zone names what fails together with this node, as a rack or a site: copies of a shard are kept in different zones
+	// where that can be. "": the node is in no zone.
+	Zone string
 	// SpreadEvery is the time between two hand-overs by which a node that leads too many of several shards lets others lead
 	// them; 0 means 3 s, a negative time never.
 	SpreadEvery time.Duration
+	// PlaceEvery is the time between two looks of the leader of shard 0 at the places of the shards; 0 means 500 ms.
+	PlaceEvery time.Duration
 
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
@@ -104,6 +115,10 @@ type Options struct {
 	Logger *slog.Logger // default slog.Default()
 }
 
+// CopiesDefault is how many copies of a shard there are, unless [Options.Copies] says otherwise: the least with which no death
+// of a node loses one.
+const CopiesDefault = 2
+
 func (o Options) withDefaults() Options {
 	setDefault(&o.Prefix, "carillon")
 	setDefault(&o.Replicas, 3)
@@ -115,7 +130,10 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Margin, 2*time.Second)
 	setDefault(&o.Grace, 500*time.Millisecond)
 	setDefault(&o.Await, 45*time.Second)
+	setDefault(&o.Copies, CopiesDefault)
+	setDefault(&o.Weight, 1)
 	setDefault(&o.SpreadEvery, 3*time.Second)
+	setDefault(&o.PlaceEvery, 500*time.Millisecond)
 	setDefault(&o.rows, job.RowsVersion)
 	setDefault(&o.Logger, slog.Default())
 	if o.Boot == nil {
@@ -149,6 +167,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("%w: the margin %s must be shorter than the lease %s, and so must %d times the grace %s", errOptions, o.Margin, o.Lease, stillGraces, o.Grace)
 	case job.ValidateShards(o.Shards) != nil || int64(o.Shard) >= int64(o.Shards):
 		return fmt.Errorf("%w: there is no shard %d of %d", errOptions, o.Shard, o.Shards)
+	case o.Copies < 1 || o.Copies > peersMost:
+		return fmt.Errorf("%w: %d copies of a shard; want 1 to %d", errOptions, o.Copies, peersMost)
 	case o.StreamBytesMin > o.StreamBytesMax/2:
 		return fmt.Errorf("%w: a stream of at most %d bytes cannot keep %d; want at most half", errOptions, o.StreamBytesMax, o.StreamBytesMin)
 	}

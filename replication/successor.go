@@ -26,7 +26,7 @@ func (n *Node) successors(name string) (list []peer) {
 	own, now := n.local.Last().LSN, n.opts.Boot()
 	for _, p := range n.peers.all(now) {
 		fits := p.Node != n.opts.Node && p.Role == RoleStandby && now-p.seen < beatFresh && p.LSN+inSyncLSN >= own
-		if fits && (name == "" || name == p.Node) {
+		if fits && (name == "" && n.host.mayHold(n.opts.Shard, p.Node) || name == p.Node) {
 			list = append(list, p)
 		}
 	}

@@ -1,0 +1,193 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/placement"
+)
+
+// PlaceRequest is an operator's request about the places of shards. The leader of shard 0 answers it on [PlaceSubject].
+type PlaceRequest struct {
+	// Verb is drain or keep, with the member node: that node is to hold nothing, or again its share; remove, with node: the
+	// node does not come back; or move, with shard and to: the node "to" is to hold the shard, and to lead it.
+	Verb  string `json:"verb"`
+	Node  string `json:"node,omitempty"`
+	Shard uint32 `json:"shard,omitempty"`
+	To    string `json:"to,omitempty"`
+}
+
+// PlaceReply answers a PlaceRequest once what it asks for is durable; it is carried out afterwards.
+type PlaceReply struct {
+	Node  string `json:"node"`           // that answers
+	From  string `json:"from,omitempty"` // of a move: the node whose copy goes
+	Error string `json:"error,omitempty"`
+	Code  string `json:"code,omitempty"` // of the error, as the API has it
+}
+
+// The verbs of a PlaceRequest.
+const (
+	PlaceDrain  = "drain"
+	PlaceKeep   = "keep"
+	PlaceRemove = "remove"
+	PlaceMove   = "move"
+)
+
+// replyPlace is the value of the reply header that marks a PlaceReply.
+const replyPlace = "place"
+
+// PlaceSubject returns the subject on which the leader of shard 0 of several takes requests about the places of shards: a
+// [PlaceRequest] as JSON, which it answers with a [PlaceReply].
+func PlaceSubject(prefix string) string { return subjects{prefix: prefix}.place() }
+
+// asksMost bounds the requests of operators that wait.
+const asksMost = 16
+
+// answerPlace passes an operator's request on, if this process drives. All nodes subscribe to the subject, so that the sender
+// need not know which one drives.
+func (h *Host) answerPlace(m *inbox.Request) {
+	if !h.drives() {
+		return
+	}
+	select {
+	case h.asks <- m:
+	default:
+		h.replyPlace(m, "", apierr.Errorf(apierr.Unavailable, "", "%d requests wait already; ask again later", asksMost))
+	}
+}
+
+// answerPlaces answers the requests of operators, one at a time, until ctx ends. It does not wait for what they ask for.
+func (h *Host) answerPlaces(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-h.asks:
+			var request PlaceRequest
+			if json.Unmarshal(m.Data, &request) != nil {
+				h.replyPlace(m, "", apierr.Errorf(apierr.InvalidField, "", `want a JSON object, such as {"verb":"drain","node":"node-b"}`))
+				continue
+			}
+			from, err := h.place(ctx, &request)
+			h.replyPlace(m, from, err)
+		}
+	}
+}
+
+// replyPlace answers a request of an operator.
+func (h *Host) replyPlace(m *inbox.Request, from string, err error) {
+	reply := PlaceReply{Node: h.opts.Node, From: from}
+	if err != nil {
+		reply.Error, reply.Code = err.Error(), string(apierr.From(err).Code)
+	}
+	respond(m, replyPlace, reply)
+}
+
+// place carries out an operator's request. Of a move it returns the node whose copy goes.
+func (h *Host) place(ctx context.Context, q *PlaceRequest) (from string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	nodes, shards := h.plan(h.heard(), h.opts.Boot())
+	placed := shards[everywhere+1:]
+	switch q.Verb {
+	case PlaceDrain:
+		if err = refused("node", placement.CanDrain(nodes, placed, h.opts.Copies, q.Node)); err == nil {
+			err = h.places.putDrain(ctx, h.bucket, q.Node, true)
+		}
+	case PlaceKeep:
+		if !h.places.draining(q.Node).value.Drains {
+			return "", apierr.Errorf(apierr.InvalidField, "node", "node %s does not drain", q.Node)
+		}
+		err = h.places.putDrain(ctx, h.bucket, q.Node, false)
+	case PlaceRemove:
+		err = h.remove(ctx, nodes, placed, q.Node)
+	case PlaceMove:
+		from, err = h.moveTo(ctx, nodes, shards, q)
+	default:
+		return "", apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
+	}
+	switch {
+	case err == nil:
+		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
+	case errors.Is(err, errLost):
+		err = apierr.Errorf(apierr.Unavailable, "", "the places have changed meanwhile; ask again")
+	}
+	return from, err
+}
+
+// refused returns a refusal of the planner as callers learn it; nil for nil.
+func refused(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return apierr.Errorf(apierr.InvalidField, field, "%s", err)
+}
+
+// remove takes a node that is gone for good out of all places. A copy of a shard that it alone has is not given up.
+func (h *Host) remove(ctx context.Context, nodes []placement.Node, shards []placement.Shard, node string) error {
+	if err := placement.CanRemove(nodes, shards, node); err != nil {
+		return refused("node", err)
+	}
+	for _, s := range shards {
+		at := h.places.of(s.Number)
+		if !at.value.has(node) {
+			continue
+		}
+		if err := h.places.put(ctx, h.bucket, at, at.value.without(node)); err != nil {
+			return err
+		}
+	}
+	if h.places.draining(node).value.Drains {
+		if err := h.places.putDrain(ctx, h.bucket, node, false); err != nil {
+			return err
+		}
+	}
+	h.forgetNode(node)
+	return nil
+}
+
+// moveTo lets a node hold a shard. Of a shard that it holds already, it hands the leadership over.
+func (h *Host) moveTo(ctx context.Context, nodes []placement.Node, shards []placement.Shard, q *PlaceRequest) (from string, err error) {
+	m, err := placement.CanMove(nodes, shards, h.opts.Copies, q.Shard, q.To)
+	if err != nil {
+		return "", refused("to", err)
+	}
+	at := h.places.of(q.Shard)
+	next := at.value
+	next.Joins, next.Leaves, next.Pinned = m.To, m.From, true
+	h.opts.Logger.Info("an operator moves a copy of a shard", slog.Uint64(job.LogShard, uint64(m.Shard)), slog.String("to", m.To), slog.String("from", m.From))
+	return m.From, h.places.put(ctx, h.bucket, at, next)
+}
+
+// requestHandover asks the leader of a shard, which may be another node, to hand over. It does not wait for the reply: the
+// beats show what came of it.
+func (h *Host) requestHandover(shard uint32, to string) {
+	o := h.opts
+	o.Shard = shard
+	request, _ := json.Marshal(handoverRequest{To: to}) // a string: it cannot fail
+	if err := h.opts.Conn.Publish(subjectsOf(o).handover(), request); err != nil {
+		h.warn(fmt.Sprintf("the leader of shard %d was not asked to hand over", shard), err)
+	}
+}
+
+// Place is where the copies of a shard are, for the status.
+type Place struct {
+	Copies        []string // nodes that hold a copy, or did when they were last heard
+	Joins, Leaves string   // of a move under way; "" if there is none
+}
+
+// PlaceOf returns where the copies of a shard are; no copies if that is not known.
+func (h *Host) PlaceOf(shard uint32) Place {
+	if h.places == nil {
+		return Place{}
+	}
+	v := h.places.of(shard).value
+	return Place{Copies: slices.Clone(v.Copies), Joins: v.Joins, Leaves: v.Leaves}
+}

@@ -1,0 +1,54 @@
+package replication
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/placement"
+)
+
+// plan returns the nodes and all shards as the planner sees them. A node that left a moment ago, or that a place names and
+// nobody has heard, is one that is not up.
+func (h *Host) plan(heard []heardNode, now time.Duration) (nodes []placement.Node, shards []placement.Shard) {
+	known := make(map[string]bool)
+	for i := range heard {
+		n := &heard[i]
+		name := n.beat.Node
+		known[name] = true
+		nodes = append(nodes, placement.Node{
+			Name: name, Weight: n.beat.Weight, Zone: n.beat.Zone, Up: n.fresh(now) && now-n.since >= steadyAfter, Drains: h.places.draining(name).value.Drains,
+		})
+	}
+	for _, name := range h.places.named() {
+		if !known[name] {
+			nodes = append(nodes, placement.Node{Name: name, Weight: 1, Drains: h.places.draining(name).value.Drains})
+		}
+	}
+	for n := range uint32(h.opts.Shards) {
+		shards = append(shards, h.planOf(n, heard, now))
+	}
+	return nodes, shards
+}
+
+// planOf returns a shard as the planner sees it.
+func (h *Host) planOf(shard uint32, heard []heardNode, now time.Duration) placement.Shard {
+	v := h.places.of(shard).value
+	s := placement.Shard{Number: shard, Copies: v.Copies, Joins: v.Joins, Leaves: v.Leaves, Pinned: v.Pinned}
+	leader, says, led := leaderOf(heard, shard, now)
+	if led {
+		s.Leader = leader
+	}
+	for i := range heard {
+		n := &heard[i]
+		own, has := n.of(shard)
+		if !has || !n.fresh(now) {
+			continue
+		}
+		if shard == everywhere {
+			s.Copies = append(s.Copies, n.beat.Node)
+		}
+		if led && isLevel(own, says) && h.mayHold(shard, n.beat.Node) {
+			s.Level = append(s.Level, n.beat.Node)
+		}
+	}
+	return s
+}

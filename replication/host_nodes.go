@@ -1,0 +1,112 @@
+package replication
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// heardNode is a node as its newest beat about all of its shards describes it.
+type heardNode struct {
+	beat  hostBeat
+	seen  time.Duration // arrival of the beat, on the boot clock
+	since time.Duration // since when its beats have come without a break
+}
+
+// note records the beat of a node about all of its shards. While the table is full of nodes that are not silent, new names
+// are ignored.
+func (h *Host) note(b hostBeat) {
+	now := h.opts.Boot()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old, known := h.nodes[b.Node]
+	if !known && len(h.nodes) >= peersMost && !h.makeRoom(now) {
+		return
+	}
+	next := heardNode{beat: b, seen: now, since: now}
+	if known && now-old.seen < beatFresh && old.beat.Process == b.Process {
+		next.since = old.since
+	}
+	h.nodes[b.Node] = next
+}
+
+// makeRoom removes a node that is silent, and reports whether there was one. The caller holds the mutex.
+func (h *Host) makeRoom(now time.Duration) bool {
+	for name, n := range h.nodes {
+		if now-n.seen >= beatFresh {
+			delete(h.nodes, name)
+			return true
+		}
+	}
+	return false
+}
+
+// heard returns the nodes that were heard within beatKept, in the order of their names.
+func (h *Host) heard() (list []heardNode) {
+	now := h.opts.Boot()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, n := range h.nodes {
+		if now-n.seen > beatKept {
+			delete(h.nodes, name)
+			continue
+		}
+		list = append(list, n)
+	}
+	slices.SortFunc(list, func(a, b heardNode) int { return cmp.Compare(a.beat.Node, b.beat.Node) })
+	return list
+}
+
+// left notes that a node has ended its member of a shard. With the last one the node is gone.
+func (h *Host) left(node string, shard uint32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, known := h.nodes[node]
+	if !known {
+		return
+	}
+	n.beat.Shards = slices.DeleteFunc(slices.Clone(n.beat.Shards), func(s shardBeat) bool { return s.Shard == shard })
+	if h.nodes[node] = n; len(n.beat.Shards) == 0 {
+		delete(h.nodes, node)
+	}
+}
+
+// forgetNode removes a node that was taken out of the cluster.
+func (h *Host) forgetNode(name string) {
+	h.mu.Lock()
+	delete(h.nodes, name)
+	h.mu.Unlock()
+	for _, m := range h.all() {
+		m.peers.forget(name)
+	}
+}
+
+// fresh reports whether the node was heard just now.
+func (n *heardNode) fresh(now time.Duration) bool { return now-n.seen < beatFresh }
+
+// of returns what the node says about a shard.
+func (n *heardNode) of(shard uint32) (shardBeat, bool) {
+	for _, s := range n.beat.Shards {
+		if s.Shard == shard {
+			return s, true
+		}
+	}
+	return shardBeat{}, false
+}
+
+// leaderOf returns the node that leads a shard by the beats that are fresh, and what it says of the shard; ok is false if
+// none does. If several do, the one with the newest epoch counts.
+func leaderOf(nodes []heardNode, shard uint32, now time.Duration) (node string, says shardBeat, ok bool) {
+	for i := range nodes {
+		s, has := nodes[i].of(shard)
+		if has && nodes[i].fresh(now) && s.Role == RoleLeader && (!ok || s.Epoch >= says.Epoch) {
+			node, says, ok = nodes[i].beat.Node, s, true
+		}
+	}
+	return node, says, ok
+}
+
+// isLevel reports whether a node that follows could take a shard over from its leader.
+func isLevel(follower, leader shardBeat) bool {
+	return follower.Role == RoleStandby && follower.LSN+inSyncLSN >= leader.LSN
+}

@@ -1,0 +1,163 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A cluster with several shards keeps Options.Copies copies of each on chosen nodes, and of shard 0 one on every node: it has
+// the calendars, which every shard needs, and its leader places the others.
+//
+//	host_place.go  what this process is to hold: it claims new shards, opens what it is given, gives up what it is not
+//	drive*.go      the leader of shard 0 decides: it writes the places, and spreads the leaderships
+//	place_*.go     the keys of the bucket that say who holds what
+//
+// A copy moves in three steps. The driver names the node that joins in the place; that node receives a checkpoint and follows.
+// When its beats say that it is level, the driver makes it a copy in the place of the one that leaves. That one hands the
+// shard over if it leads it, and drops its data when another copy leads with all that it has.
+
+// everywhere is the shard of which each node holds a copy.
+const everywhere = 0
+
+// Claim makes sure that each shard has a place, and returns the shards that this process is to hold. has are those of which
+// its directory has data. A shard whose log is empty belongs to the node that claims it first; one that has fewer copies than
+// wanted, and a log that is whole in the stream, gets one here. The first member must be open.
+func (h *Host) Claim(ctx context.Context, has []uint32) (wanted []uint32, err error) {
+	if h.opts.Shards == 1 {
+		return []uint32{everywhere}, nil
+	}
+	states, err := h.bucket.list(ctx, placeKeys+">")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range states {
+		if err := h.places.see(s); err != nil {
+			return nil, err
+		}
+	}
+	for n := uint32(everywhere + 1); int(n) < h.opts.Shards; n++ {
+		if err := h.claimShard(ctx, n, slices.Contains(has, n)); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range has {
+		if !slices.Contains(h.Wanted(), n) {
+			wanted = append(wanted, n) // until another copy is known to have all of it
+		}
+	}
+	return append(wanted, h.Wanted()...), nil
+}
+
+// claimShard lets this node hold a shard that has no place, or too few copies. If another node is faster, that one's state
+// counts.
+func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
+	at, self := h.places.of(shard), h.opts.Node
+	lacks := at.revision == 0 || len(at.value.Copies) < h.opts.Copies && at.value.Joins == "" && !at.value.has(self)
+	if !lacks || h.places.draining(self).value.Drains {
+		return nil
+	}
+	if !has {
+		whole, err := h.isWhole(ctx, shard, at.revision == 0)
+		if err != nil || !whole {
+			return err
+		}
+	}
+	next := at.value.with(self)
+	next.Shard = shard
+	err := h.places.put(ctx, h.bucket, at, next)
+	if !errors.Is(err, errLost) {
+		return err
+	}
+	if h.places.of(shard).revision == at.revision {
+		return nil // the state that was read is old; the driver goes on
+	}
+	return h.claimShard(ctx, shard, has)
+}
+
+// isWhole reports whether the stream of a shard has its whole log, so that a node without data needs no other node; with
+// empty, whether the log has not begun.
+func (h *Host) isWhole(ctx context.Context, shard uint32, empty bool) (bool, error) {
+	js, err := jetstream.New(h.opts.Conn)
+	if err != nil {
+		return false, err
+	}
+	s := newJetStream(js, h.opts, shard, h.opts.Shards)
+	found, err := s.find(ctx)
+	if err != nil || !found {
+		return false, err
+	}
+	info := s.handle().CachedInfo()
+	return info.Config.Metadata[metaFirst] == "0" && info.State.FirstSeq <= 1 && !(empty && info.State.LastSeq > 0), nil
+}
+
+// Wanted returns the shards that this process is to hold, ascending.
+func (h *Host) Wanted() (shards []uint32) {
+	shards = []uint32{everywhere}
+	for n := uint32(everywhere + 1); int(n) < h.opts.Shards; n++ {
+		if v := h.places.of(n).value; v.has(h.opts.Node) {
+			shards = append(shards, n)
+		}
+	}
+	return shards
+}
+
+// Placed returns a channel of capacity 1 that has an element whenever a place may have changed.
+func (h *Host) Placed() <-chan struct{} { return h.placed }
+
+// MayDrop reports whether this process may give up its copy of a shard: other nodes are to hold it, and one of them leads it, in
+// an epoch in which, or after which, this one has its newest commit. That leader has all that this one has from the log. While
+// this process leads, MayDrop has it hand the shard over.
+func (h *Host) MayDrop(shard uint32) bool {
+	m, at := h.member(shard), h.places.of(shard)
+	if shard == everywhere || m == nil || at.revision == 0 || at.value.has(h.opts.Node) {
+		return false
+	}
+	leader, says, led := leaderOf(h.heard(), shard, h.opts.Boot())
+	if led && leader == h.opts.Node {
+		h.passOn(m)
+	}
+	return led && leader != h.opts.Node && slices.Contains(at.value.Copies, leader) && m.Role() == RoleStandby && says.Epoch >= m.local.Last().Epoch
+}
+
+// passOn hands a shard over that this process leads and is not to hold.
+func (h *Host) passOn(m *hosted) {
+	select {
+	case m.wanted <- handover{reply: func(_ string, err error) {
+		if err != nil {
+			h.warn("a shard that goes to other nodes was not handed over; trying again", err)
+		}
+	}}:
+		h.opts.Logger.Info("a shard is handed over, because other nodes are to hold it", slog.Uint64(job.LogShard, uint64(m.opts.Shard)))
+	default: // another hand-over of it is under way
+	}
+}
+
+// mayHold reports whether a node is to hold a shard, as far as that is known.
+func (h *Host) mayHold(shard uint32, node string) bool {
+	if h == nil || h.places == nil || shard == everywhere {
+		return true
+	}
+	at := h.places.of(shard)
+	return at.revision == 0 || slices.Contains(at.value.Copies, node)
+}
+
+// watchPlaces passes on that a place has changed, until ctx ends.
+func (h *Host) watchPlaces(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.places.news:
+			select {
+			case h.placed <- struct{}{}:
+			default:
+			}
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// places is what this process knows of the keys place.<n> and drain.<node> of the bucket. Safe for concurrent use.
+type places struct {
+	cluster string // of which the keys must be
+	shards  int
+
+	mu     sync.Mutex
+	places map[uint32]placeSeen
+	drains map[string]drainSeen // at most nodesMost
+	news   chan struct{}        // capacity 1; has an element if a key has changed since it was read
+}
+
+// placeSeen is a place with the revision of its key.
+type placeSeen struct {
+	value    placeValue
+	revision uint64
+}
+
+// drainSeen is whether a node drains, with the revision of its key.
+type drainSeen struct {
+	value    drainValue
+	revision uint64
+}
+
+func newPlaces(cluster string, shards int) *places {
+	return &places{cluster: cluster, shards: shards, places: make(map[uint32]placeSeen), drains: make(map[string]drainSeen), news: make(chan struct{}, 1)}
+}
+
+// The names of the keys are place.<number> and drain.<name>.
+const (
+	placeKeys = "place."
+	drainKeys = "drain."
+)
+
+func keyOfPlace(shard uint32) string { return placeKeys + strconv.FormatUint(uint64(shard), 10) }
+
+// see records a state of a key. It returns the reason that a value cannot be read; of any other key, nil.
+func (p *places) see(s keyState) error {
+	if number, ok := strings.CutPrefix(s.key, placeKeys); ok {
+		if n, err := strconv.ParseUint(number, 10, 32); err == nil && n < uint64(p.shards) {
+			return p.seePlace(uint32(n), s)
+		}
+		return nil
+	}
+	if name, ok := strings.CutPrefix(s.key, drainKeys); ok {
+		return p.seeDrain(name, s)
+	}
+	return nil
+}
+
+func (p *places) seePlace(shard uint32, s keyState) error {
+	v, err := decodePlace(s.value)
+	if s.revision != 0 && err == nil && v.Cluster != p.cluster {
+		err = fmt.Errorf("replication: the place of shard %d is of another cluster", shard)
+	}
+	if s.revision != 0 && err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.revision == 0 {
+		delete(p.places, shard)
+	} else if old := p.places[shard]; s.revision > old.revision || v.Change > old.value.Change {
+		p.places[shard] = placeSeen{v, s.revision}
+	}
+	p.tell()
+	return nil
+}
+
+func (p *places) seeDrain(name string, s keyState) error {
+	v, err := decodeDrain(s.value)
+	if s.revision != 0 && err == nil && v.Cluster != p.cluster {
+		err = fmt.Errorf("replication: the key %s%s is of another cluster", drainKeys, name)
+	}
+	if s.revision != 0 && err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.drains[name]; s.revision == 0 {
+		delete(p.drains, name)
+	} else if known || len(p.drains) < nodesMost {
+		p.drains[name] = drainSeen{v, s.revision}
+	}
+	p.tell()
+	return nil
+}
+
+// tell notes that something has changed. The caller holds the mutex.
+func (p *places) tell() {
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+}
+
+// of returns the place of a shard; the revision is 0 if none is known.
+func (p *places) of(shard uint32) placeSeen {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.places[shard]
+}
+
+// draining returns whether a node drains.
+func (p *places) draining(node string) drainSeen {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.drains[node]
+}
+
+// named returns the nodes that the places name, sorted.
+func (p *places) named() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := make(map[string]bool)
+	for _, at := range p.places {
+		for _, name := range at.value.Copies {
+			names[name] = true
+		}
+		if at.value.Joins != "" {
+			names[at.value.Joins] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// lost notes that the bucket was made anew: its keys are gone, and what they said still holds.
+func (p *places) lost() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for shard, at := range p.places {
+		at.revision = 0
+		p.places[shard] = at
+	}
+	for name, at := range p.drains {
+		at.revision = 0
+		p.drains[name] = at
+	}
+}
+
+// lostDrains returns the nodes that drain, and whose keys are gone.
+func (p *places) lostDrains() (names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, at := range p.drains {
+		if at.revision == 0 && at.value.Drains {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// put writes the place of a shard if it is still as it was last seen, and returns errLost if it is not.
+func (p *places) put(ctx context.Context, keys keys, old placeSeen, v placeValue) error {
+	v.Cluster, v.Change = p.cluster, old.value.Change+1
+	b := v.encode()
+	revision, err := keys.put(ctx, keyOfPlace(v.Shard), b, old.revision)
+	if errors.Is(err, errLost) {
+		p.refresh(ctx, keys, v.Shard)
+	}
+	if err != nil {
+		return fmt.Errorf("replication: write the place of shard %d: %w", v.Shard, err)
+	}
+	return p.see(keyState{keyOfPlace(v.Shard), b, revision})
+}
+
+// refresh reads the key of a place, because it is not what was known of it: another process has written it, or the bucket was
+// made anew. What it reads may be old; then the next write fails as well, and reads it again.
+func (p *places) refresh(ctx context.Context, keys keys, shard uint32) {
+	b, revision, err := keys.get(ctx, keyOfPlace(shard))
+	if err != nil {
+		return
+	}
+	v, err := decodePlace(b)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.places[shard]
+	if at.revision = revision; revision != 0 && err == nil && v.Change >= at.value.Change {
+		at.value = v
+	}
+	p.places[shard] = at
+	p.tell()
+}
+
+// putDrain writes whether a node drains.
+func (p *places) putDrain(ctx context.Context, keys keys, node string, drains bool) error {
+	b := drainValue{Cluster: p.cluster, Node: node, Drains: drains}.encode()
+	revision, err := keys.put(ctx, drainKeys+node, b, p.draining(node).revision)
+	if errors.Is(err, errLost) { // the key is read, and written once more
+		if _, now, failed := keys.get(ctx, drainKeys+node); failed == nil {
+			revision, err = keys.put(ctx, drainKeys+node, b, now)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("replication: write whether node %s drains: %w", node, err)
+	}
+	return p.see(keyState{drainKeys + node, b, revision})
+}
