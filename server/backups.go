@@ -56,19 +56,18 @@ type backupOptions struct {
 	identity func() datadir.Identity
 }
 
-// openBackups connects to NATS, once for the backups of all shards. Requests for one are accepted while it leads.
-func (s *Server) openBackups(context.Context) error {
-	conn, err := s.bus.Connect("carillon backups")
-	if err != nil {
-		return err
-	}
-	for _, m := range s.members {
-		m.backups = newBackups(conn, s.inboxes, backupOptions{
-			prefix: s.opts.Prefix, shard: m.number, shards: len(s.members), product: s.opts.Version, logger: s.loggerOf(m), identity: s.dir.Identity,
-			export: func(ctx context.Context, name string) (string, job.Position, error) { return m.shard.Export(ctx, name) },
-		})
-	}
-	return nil
+// openBackups connects to NATS, once for the backups of all shards.
+func (s *Server) openBackups(context.Context) (err error) {
+	s.backups, err = s.bus.Connect("carillon backups")
+	return err
+}
+
+// backupsOf returns what sends the backups of a shard: requests for one are accepted while the process leads it.
+func (s *Server) backupsOf(m *member) *backups {
+	return newBackups(s.backups, s.inboxes, backupOptions{
+		prefix: s.opts.Prefix, shard: m.number, shards: s.shards, product: s.opts.Version, logger: s.loggerOf(m), identity: s.dir.Identity,
+		export: func(ctx context.Context, name string) (string, job.Position, error) { return m.shard.Export(ctx, name) },
+	})
 }
 
 func newBackups(conn *nats.Conn, inboxes *inbox.Rule, o backupOptions) *backups {

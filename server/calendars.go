@@ -31,7 +31,7 @@ const (
 	mendTimeMax = 5 * time.Second
 )
 
-// calendarKeeper compares the copies of one shard with the true calendars. Only its own goroutine uses it.
+// calendarKeeper compares the copies of one shard with the true calendars. One goroutine uses it.
 type calendarKeeper struct {
 	member *member
 	truth  func() (e *scheduler.Engine, isLevel func() bool) // e is nil while the process has no replica of shard 0
@@ -62,22 +62,34 @@ func (s *Server) keepCalendars(context.Context) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopCalendars = stop
-	for _, m := range s.members[1:] {
-		k := &calendarKeeper{member: m, truth: s.trueCalendars, logger: s.loggerOf(m)}
-		s.background.Go(func() {
-			tick := time.NewTicker(compareEvery)
-			defer tick.Stop()
-			for {
-				k.look(ctx, time.Now())
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C:
-				}
+	s.background.Go(func() {
+		tick := time.NewTicker(compareEvery)
+		defer tick.Stop()
+		keepers := make(map[*member]*calendarKeeper)
+		for {
+			keepers = s.lookAtCalendars(ctx, keepers)
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
 			}
-		})
-	}
+		}
+	})
 	return nil
+}
+
+// lookAtCalendars has each keeper look once, and returns those of the members that there are now.
+func (s *Server) lookAtCalendars(ctx context.Context, old map[*member]*calendarKeeper) map[*member]*calendarKeeper {
+	keepers := make(map[*member]*calendarKeeper)
+	for _, m := range s.members()[1:] {
+		k := old[m]
+		if k == nil {
+			k = &calendarKeeper{member: m, truth: s.trueCalendars, logger: s.loggerOf(m)}
+		}
+		k.look(ctx, time.Now())
+		keepers[m] = k
+	}
+	return keepers
 }
 
 // trueCalendars returns the engine of shard 0 in this process, and whether it has what the leader of shard 0 has.

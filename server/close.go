@@ -55,6 +55,7 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopCalendars != nil {
 		s.stopCalendars()
 	}
+	s.closePlaces()
 	web, router := s.closeWeb(ctx), s.closeRouter(ctx)
 	errs = append(errs, s.each(func(m *member) error { return m.close(ctx) })...)
 	if s.stopServers != nil {

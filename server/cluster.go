@@ -22,10 +22,27 @@ func (s *Server) aboutCluster() func() *client.Cluster {
 	}
 	return func() *client.Cluster {
 		var all []*client.Cluster
-		for _, m := range s.members {
+		for _, m := range s.members() {
 			all = append(all, s.clusterInfo(m))
 		}
-		return sumClusters(all)
+		sum := sumClusters(all)
+		s.describeNodes(sum)
+		return sum
+	}
+}
+
+// describeNodes adds what the nodes say of themselves for all of their shards.
+func (s *Server) describeNodes(sum *client.Cluster) {
+	_, views := s.cluster.Replication.Host.View()
+	for _, v := range views {
+		for i := range sum.Nodes {
+			if n := &sum.Nodes[i]; n.Node == v.Node {
+				n.Weight, n.Zone, n.Drains = v.Weight, v.Zone, v.Drains
+			}
+		}
+		if want := s.opts.copies(); v.Copies != want {
+			sum.Warnings = append(sum.Warnings, fmt.Sprintf("node %s is to keep %d copies of a shard, and this one %d: give all nodes the same --copies", v.Node, v.Copies, want))
+		}
 	}
 }
 

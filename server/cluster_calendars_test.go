@@ -49,7 +49,7 @@ func (p *troupe) nextDay(s *Server, name string) string {
 
 // copyOf returns what a shard of a process has of a calendar; nil: it has none.
 func copyOf(s *Server, shard uint32, name string) []string {
-	cal, err := s.members[shard].shard.Engine().Calendar(context.Background(), "default", name)
+	cal, err := s.memberOf(shard).shard.Engine().Calendar(context.Background(), "default", name)
 	if err != nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func TestShardThatWasAwayFollowsTheCalendar(t *testing.T) {
 	}
 	day := p.nextDay(a, name)
 	p.split(a, b)
-	b.members[3].shard.Kill()
+	b.memberOf(3).shard.Kill()
 	testkit.Until(t, "the put fails in shard 3", func() bool {
 		r := p.closeOn(a, "closed", day)
 		return r.Status == http.StatusServiceUnavailable && strings.Contains(r.Body, "shard 3 does not have the calendar")
@@ -108,7 +108,7 @@ func TestCopiesWithoutTruth(t *testing.T) {
 	t.Parallel()
 	p := newTroupe(t)
 	a := p.startShards("a", t.TempDir())
-	engine, name := a.members[2].shard.Engine(), nameIn(2)
+	engine, name := a.memberOf(2).shard.Engine(), nameIn(2)
 	for _, calendar := range []string{"used", "unused"} {
 		if _, _, err := engine.PutCalendar(t.Context(), &job.Calendar{Tenant: "default", Name: calendar, Exclude: []string{"2026-01-06"}}); err != nil {
 			t.Fatal(err)
@@ -140,8 +140,8 @@ func TestMendingWaits(t *testing.T) {
 	p := newTroupe(t)
 	a := p.startShards("a", t.TempDir())
 	a.stopCalendars()
-	truth, own, isLevel := a.first().shard.Engine(), a.members[2].shard.Engine(), true
-	k := &calendarKeeper{member: a.members[2], logger: testLog(), truth: func() (*scheduler.Engine, func() bool) { return truth, func() bool { return isLevel } }}
+	truth, own, isLevel := a.first().shard.Engine(), a.memberOf(2).shard.Engine(), true
+	k := &calendarKeeper{member: a.memberOf(2), logger: testLog(), truth: func() (*scheduler.Engine, func() bool) { return truth, func() bool { return isLevel } }}
 	put := func(e *scheduler.Engine, day string) {
 		t.Helper()
 		if _, _, err := e.PutCalendar(t.Context(), &job.Calendar{Tenant: "default", Name: "x", Exclude: []string{day}}); err != nil {

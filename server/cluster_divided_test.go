@@ -33,7 +33,7 @@ func divideInto(t *testing.T, from, giveUp string) (dir string) {
 
 // jobsOf returns how many jobs each shard of a node has.
 func jobsOf(s *Server) (jobs []int) {
-	for _, m := range s.members {
+	for _, m := range s.members() {
 		jobs = append(jobs, m.shard.Status().Jobs)
 	}
 	return jobs
@@ -71,6 +71,7 @@ func TestNodeAloneBecomesFourShards(t *testing.T) {
 	}
 	p.putInEach()
 	p.eachShardFires(received)
+	testkit.Until(t, "b has a copy of each shard", func() bool { return len(b.held()) == troupeShards-1 })
 	p.levelInEach(a, b)
 	want := jobsOf(a)
 	if got := jobsOf(b); !slices.Equal(got, want) || slices.Contains(got, 1) || sumOf(got) != 60+troupeShards {

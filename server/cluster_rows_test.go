@@ -65,11 +65,14 @@ func TestShardRow(t *testing.T) {
 		{Node: "b", Role: "leader", Epoch: 4, LSN: 100, Applied: 97},
 		{Node: "c", Role: "joining", LagLSN: 100},
 	}
-	led := shardRow(1, 4, replication.Status{Role: "standby", Leader: "b", Nodes: nodes})
+	led := shardRow(1, &replication.ShardView{Leader: "b", Replicas: nodes, Place: replication.Place{Copies: []string{"a", "b"}, Joins: "c", Leaves: "a"}}, 4)
+	if led.Replicas[0].Move != "leaves" || led.Replicas[1].Move != "" || led.Replicas[2].Move != "joins" {
+		t.Errorf("%+v", led)
+	}
 	if led.Slots != "64-127" || led.Role != "" || led.Leader != "b" || led.Epoch != 4 || led.LSN != 100 || led.Lag != 3 || len(led.Replicas) != 3 || led.Replicas[0].SilentMS != 20_000 || led.Replicas[2].Lag != 100 {
 		t.Errorf("%+v", led)
 	}
-	if alone := shardRow(3, 4, replication.Status{Role: "standby", Nodes: nodes[:1]}); alone.HasLeader || alone.Leader != "" || alone.Epoch != 0 || len(alone.Replicas) != 1 {
+	if alone := shardRow(3, &replication.ShardView{Replicas: nodes[:1]}, 4); alone.HasLeader || alone.Leader != "" || alone.Epoch != 0 || len(alone.Replicas) != 1 {
 		t.Errorf("%+v", alone)
 	}
 }

@@ -14,7 +14,7 @@ func TestShardsAreSpread(t *testing.T) {
 	p := newTroupe(t)
 	start := func(name string) *Server {
 		o := p.options(name, t.TempDir())
-		o.Shards, o.SpreadEvery = troupeShards, 200*time.Millisecond
+		o.Shards, o.SpreadEvery, o.Copies = troupeShards, 200*time.Millisecond, 3
 		return p.startWith(o)
 	}
 	a := start("a")

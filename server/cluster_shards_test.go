@@ -24,7 +24,7 @@ const troupeShards = 4
 func (p *troupe) startShards(name, dir string) *Server {
 	p.t.Helper()
 	o := p.options(name, dir)
-	o.Shards, o.SpreadEvery = troupeShards, -1
+	o.Shards, o.SpreadEvery, o.Copies = troupeShards, -1, 3
 	return p.startWith(o)
 }
 
@@ -100,8 +100,8 @@ func (p *troupe) eachShardTicksOnce() {
 func (p *troupe) levelInEach(leader, standby *Server) {
 	p.t.Helper()
 	testkit.Until(p.t, "the standby is level in each shard", func() bool {
-		return len(standby.leads()) == 0 && !slices.ContainsFunc(standby.members, func(m *member) bool {
-			return m.data.Applied().LSN < leader.members[m.number].data.Applied().LSN
+		return len(standby.leads()) == 0 && !slices.ContainsFunc(standby.members(), func(m *member) bool {
+			return m.data.Applied().LSN < leader.memberOf(m.number).data.Applied().LSN
 		})
 	})
 }
@@ -160,7 +160,7 @@ func TestShardsAreHandedOverTogether(t *testing.T) {
 	}
 	t.Logf("closed after %s", time.Since(began))
 	testkit.Until(t, "b leads all shards", func() bool { return len(b.leads()) == troupeShards })
-	for _, m := range b.members {
+	for _, m := range b.members() {
 		if st := m.shard.Node().Status(); st.Holder != "b" || st.Term != 2 {
 			t.Errorf("shard %d: %s holds term %d", m.number, st.Holder, st.Term)
 		}
@@ -195,7 +195,7 @@ func TestShardsAreShown(t *testing.T) {
 			t.Errorf("the sum is a %s with %d jobs", st.Role, st.Jobs)
 		}
 	}
-	b.members[2].shard.Kill() // one shard of four falls behind
+	b.memberOf(2).shard.Kill() // one shard of four falls behind
 	testkit.Until(t, "b is not ready", func() bool {
 		code, body := fetch(t, b.Ready().HTTP+"/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, `"ready":false`)

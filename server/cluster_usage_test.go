@@ -83,7 +83,7 @@ func (p *troupe) split(a, b *Server) {
 	p.t.Helper()
 	p.levelInEach(a, b)
 	for _, shard := range []uint32{1, 3} {
-		a.members[shard].shard.Kill()
+		a.memberOf(shard).shard.Kill()
 	}
 	testkit.Until(p.t, "b leads two shards", func() bool { return slices.Equal(b.leads(), []uint32{1, 3}) })
 }
@@ -92,7 +92,7 @@ func (p *troupe) split(a, b *Server) {
 func (p *limitedTroupe) counts(s *Server, shard uint32, jobs int64) {
 	p.t.Helper()
 	testkit.Until(p.t, fmt.Sprintf("shard %d counts %d jobs", shard, jobs), func() bool {
-		return s.members[shard].shard.TenantQuotas()[0].Whole().Jobs == jobs
+		return s.memberOf(shard).shard.TenantQuotas()[0].Whole().Jobs == jobs
 	})
 }
 

@@ -42,7 +42,7 @@ func (s *Server) openData(context.Context) (err error) {
 		if has := len(s.dir.Shards()); s.opts.founding && s.opts.Shards == 0 && has > 1 {
 			s.opts.Shards = has // as the data is divided
 		}
-		s.members = []*member{first}
+		s.table.add(first)
 	}
 	return err
 }

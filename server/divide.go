@@ -22,20 +22,41 @@ func (s *Server) divide(ctx context.Context) error {
 	}
 	r := &s.cluster.Replication
 	r.Shards, r.StreamBytesMax = shards, streamBytes(s.opts.StreamBytesMax, shards)
-	for n := 1; n < shards; n++ {
-		s.members = append(s.members, &member{number: uint32(n)})
-	}
+	s.shards = shards
 	if err := s.checkShards(); err != nil {
 		return err
 	}
-	return s.atOnce(ctx, s.members[1:], s.openDataOf)
+	return s.openKept(ctx)
+}
+
+// openKept opens the data of the shards that the directory has besides the first one, whether they are to stay here or not:
+// another node may not have all of it yet. In a directory of no cluster, what is left of other shards is opened too, so that
+// rows there are refused.
+func (s *Server) openKept(ctx context.Context) error {
+	kept := s.dir.Shards()
+	if s.dir.Identity().ClusterID == "" {
+		left, err := s.dir.Leftovers()
+		if err != nil {
+			return err
+		}
+		kept = append(kept, left...)
+	}
+	var members []*member
+	for _, n := range kept {
+		if n != 0 && int(n) < s.shards {
+			m := &member{number: n}
+			members = append(members, m)
+			s.table.add(m)
+		}
+	}
+	return s.atOnce(ctx, members, s.openDataOf)
 }
 
 // checkShards refuses a directory that has a shard which the cluster does not have.
 func (s *Server) checkShards() error {
 	var served []uint32
-	for _, m := range s.members {
-		served = append(served, m.number)
+	for n := range uint32(s.shards) {
+		served = append(served, n)
 	}
 	if err := s.dir.CheckShards(served...); err != nil {
 		return fmt.Errorf("the cluster %q in NATS has %s, or NATS has lost its logs: %w; use the NATS servers of the cluster of this directory, or choose an empty one with --data", s.opts.ClusterName, shardsText(len(served)), err)
@@ -54,7 +75,7 @@ func shardsText(n int) string {
 // openDataOf opens the data of a further shard. Rows of a directory that belongs to no cluster were left by another one: with
 // them the shard would be one that only this node has.
 func (s *Server) openDataOf(_ context.Context, m *member) (err error) {
-	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(len(s.members))); err != nil || s.dir.Identity().ClusterID != "" {
+	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(s.shards)); err != nil || s.dir.Identity().ClusterID != "" {
 		return err
 	}
 	has, err := m.data.HasRows()
@@ -84,6 +105,7 @@ func (s *Server) clusterOptions(ctx context.Context) (*shard.Cluster, error) {
 		Local: o.Durability == DurabilityLocal, Replicas: replicas, Shards: o.Shards, StreamBytesMax: streamBytes(o.StreamBytesMax, o.Shards),
 		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Lease: o.lease, Discard: o.DiscardData,
 		Synced: s.around.Synced, Release: o.Version, Inboxes: s.inboxes, Logger: o.Logger, Host: replication.NewHost(o.Logger), SpreadEvery: o.SpreadEvery,
+		Copies: o.Copies, Weight: o.Weight, Zone: o.Zone, PlaceEvery: o.placeEvery,
 	}
 	r.Server, r.Seated = s.bus.Seats()
 	return &shard.Cluster{Replication: r}, nil

@@ -8,24 +8,24 @@ import (
 	"net/http"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // askForHandover asks the leader of a shard, which may be another node, to hand over. The dashboard has checked the rights of
 // its reader.
 func (s *Server) askForHandover(ctx context.Context, shard uint32, to string) (string, error) {
-	if int(shard) >= len(s.members) {
-		return "", &client.Error{Code: client.CodeNotFound, Status: http.StatusNotFound, Message: fmt.Sprintf("there is no shard %d; the cluster has %s", shard, shardsText(len(s.members)))}
+	if int64(shard) >= int64(s.shards) {
+		return "", &client.Error{Code: client.CodeNotFound, Status: http.StatusNotFound, Message: fmt.Sprintf("there is no shard %d; the cluster has %s", shard, shardsText(s.shards))}
 	}
 	c, err := client.New(s.bus.API(), client.Options{Prefix: s.opts.Prefix})
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
-	m := s.members[shard]
-	s.loggerOf(m).Info("a hand-over was asked for on a page", slog.String("to", to))
+	s.opts.Logger.Info("a hand-over was asked for on a page", slog.Uint64(job.LogShard, uint64(shard)), slog.String("to", to))
 	reply, err := c.Handover(ctx, shard, to)
 	if err != nil {
-		return "", handoverRefused(s.inShard(m, err))
+		return "", handoverRefused(s.inShard(shard, err))
 	}
 	return reply.To, nil
 }

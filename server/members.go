@@ -28,17 +28,18 @@ type member struct {
 	keptCalendars atomic.Int64 // copies of calendars that shard 0 does not have, and to which jobs refer
 }
 
-// first returns the member with the shard 0; nil in a witness. Its data says which node this is, and its node finds or
-// founds the cluster before the others.
-func (s *Server) first() *member {
-	if len(s.members) == 0 {
-		return nil
-	}
-	return s.members[0]
-}
+// first returns the member with the shard 0, which each process has; nil in a witness. Its data says which node this is, and
+// its node finds or founds the cluster before the others.
+func (s *Server) first() *member { return s.memberOf(0) }
+
+// members returns the members of this process, in the order of their numbers. The caller must not change the list.
+func (s *Server) members() []*member { return s.table.list().all }
+
+// memberOf returns the member of a shard; nil if this process has none.
+func (s *Server) memberOf(shard uint32) *member { return s.table.list().of[shard] }
 
 // divided reports whether the cluster has several shards.
-func (s *Server) divided() bool { return len(s.members) > 1 }
+func (s *Server) divided() bool { return s.shards > 1 }
 
 // atOnce calls f for members at the same time, and waits for all. With the first error the context of the others ends, and
 // that error is returned.
@@ -50,7 +51,7 @@ func (s *Server) atOnce(ctx context.Context, members []*member, f func(context.C
 	for _, m := range members {
 		all.Go(func() {
 			if err := f(ctx, m); err != nil {
-				failed <- s.inShard(m, err)
+				failed <- s.inShard(m.number, err)
 				end()
 			}
 		})
@@ -62,12 +63,13 @@ func (s *Server) atOnce(ctx context.Context, members []*member, f func(context.C
 
 // each calls f for all members at the same time, and returns their errors.
 func (s *Server) each(f func(*member) error) []error {
-	errs := make([]error, len(s.members))
+	members := s.members()
+	errs := make([]error, len(members))
 	var all sync.WaitGroup
-	for i, m := range s.members {
+	for i, m := range members {
 		all.Go(func() {
 			if err := f(m); err != nil {
-				errs[i] = s.inShard(m, err)
+				errs[i] = s.inShard(m.number, err)
 			}
 		})
 	}
@@ -76,11 +78,11 @@ func (s *Server) each(f func(*member) error) []error {
 }
 
 // inShard returns an error with the shard in which it happened, if there are several.
-func (s *Server) inShard(m *member, err error) error {
+func (s *Server) inShard(shard uint32, err error) error {
 	if err == nil || !s.divided() {
 		return err
 	}
-	return fmt.Errorf("shard %d: %w", m.number, err)
+	return fmt.Errorf("shard %d: %w", shard, err)
 }
 
 // loggerOf returns the logger of a member: its lines have the shard, if there are several.
@@ -93,8 +95,9 @@ func (s *Server) loggerOf(m *member) *slog.Logger {
 
 // status returns the status of the process: that of its shard, or the sum of several.
 func (s *Server) status() scheduler.Status {
-	all := make([]scheduler.Status, 0, len(s.members))
-	for _, m := range s.members {
+	members := s.members()
+	all := make([]scheduler.Status, 0, len(members))
+	for _, m := range members {
 		all = append(all, m.shard.Status())
 	}
 	return scheduler.Sum(all)
@@ -102,7 +105,7 @@ func (s *Server) status() scheduler.Status {
 
 // leads returns the numbers of the shards that this process leads.
 func (s *Server) leads() (shards []uint32) {
-	for _, m := range s.members {
+	for _, m := range s.members() {
 		if m.shard.Status().Role == replication.RoleLeader {
 			shards = append(shards, m.number)
 		}
@@ -112,8 +115,8 @@ func (s *Server) leads() (shards []uint32) {
 
 // running returns the members, once they are there, for goroutines that run before that.
 func (s *Server) running() []*member {
-	if all := s.serving.Load(); all != nil {
-		return *all
+	if s.serving.Load() {
+		return s.members()
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // shardMetrics returns what each shard has of its own.
 func (s *Server) shardMetrics() (all []metrics.Shard) {
-	for _, m := range s.members {
+	for _, m := range s.members() {
 		all = append(all, metrics.Shard{Number: m.number, Engine: m.shard, Storage: m.storage, Cluster: s.aboutShard(m)})
 	}
 	return all
@@ -60,7 +60,7 @@ func space(dir string) (free, size uint64) {
 func (s *Server) deliveries() *metrics.Deliveries {
 	st := s.dispatcher.Stats()
 	d := &metrics.Deliveries{Connected: st.NATS.Connected, TenantConnections: st.NATS.Tenants, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
-	for _, m := range s.members {
+	for _, m := range s.members() {
 		if m.announcer != nil {
 			d.EventDuplicates += m.announcer.Duplicates()
 		}

@@ -100,9 +100,21 @@ type Options struct {
 	Routes          []string
 	ClusterPassword string // password among the embedded servers; empty: none
 
+	// Copies is how many nodes hold a copy of each of several shards, but of the first one, of which every node holds one; 0
+	// is two. It is to be the same on all nodes.
+	Copies int
+	// Weight is the capacity of this node, relative to that of the others, by which it gets its share of the shards: 1 to
+	// 1,000. 0 is 1.
+	Weight uint32
+	// Zone names what fails together with this node, such as a rack: copies of a shard are kept in different zones where that
+	// can be. "": the node is in no zone.
+	Zone string
+
 	// SpreadEvery is the time between two hand-overs by which a node that leads too many of several shards lets others lead
 	// them; 0 is 3 s, a negative time never.
 	SpreadEvery time.Duration
+
+	placeEvery time.Duration // only in tests: see replication.Options.PlaceEvery
 
 	// Durability says what a commit waits for: DurabilityReplicated (the default) or DurabilityLocal.
 	Durability string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/replication"
 )
 
 // What a commit of a cluster waits for before it counts.
@@ -25,6 +26,8 @@ const (
 	streamBytesMaxDefault = 1 << 30
 	streamBytesMaxMin     = 64 << 20
 	replicasMax           = 5
+	copiesMax             = 7    // more than any cluster needs: each costs the memory and the disk of the shard
+	weightMax             = 1000 // far more than nodes differ by
 )
 
 // clustered reports whether this is a node of a cluster, rather than a node alone.
@@ -66,6 +69,12 @@ func (o Options) validateCluster() error {
 		return fmt.Errorf("options: %d replicas; want 1, 3 or 5, or 0 to choose by the number of servers: an even number survives no more than the odd one below it", o.Replicas)
 	case o.Shards != 0 && job.ValidateShards(o.Shards) != nil:
 		return fmt.Errorf("options: %w, or 0 to take what the cluster has", job.ValidateShards(o.Shards))
+	case o.Copies < 0 || o.Copies > copiesMax:
+		return fmt.Errorf("options: %d copies of a shard; want 1 to %d, or 0 for %d", o.Copies, copiesMax, replication.CopiesDefault)
+	case o.Weight > weightMax:
+		return fmt.Errorf("options: the weight %d of this node is too large; want 1 to %d", o.Weight, weightMax)
+	case o.Zone != "" && job.ValidateTenant(o.Zone) != nil:
+		return fmt.Errorf("options: the zone %q is no word; want 1 to %d letters, digits, - and _", o.Zone, job.TenantBytesMax)
 	case o.StreamBytesMax < streamBytesMaxMin:
 		return fmt.Errorf("options: a log of the cluster of %d bytes is too small; want at least %d", o.StreamBytesMax, streamBytesMaxMin)
 	case o.Witness && o.DiscardData:
@@ -92,6 +101,9 @@ func (o Options) validateAlone() error {
 		{o.Durability != "", "a durability"},
 		{o.Replicas != 0, "a number of replicas"},
 		{o.Shards != 0, "a number of shards"},
+		{o.Copies != 0, "a number of copies"},
+		{o.Weight != 0, "a weight of the node"},
+		{o.Zone != "", "a zone of the node"},
 		{o.StreamBytesMax != 0, "a size of the cluster's log"},
 		{o.DiscardData, "giving data up for a cluster's"},
 		{o.LeadAlone, "leading without the other members"},

@@ -17,14 +17,18 @@ type front interface {
 }
 
 // ledShards are the shards of the cluster, as this process sees them.
-type ledShards struct{ members []*member }
+type ledShards struct{ *Server }
 
 // Count returns the number of shards.
-func (l ledShards) Count() int { return len(l.members) }
+func (l ledShards) Count() int { return l.shards }
 
 // Leader returns the executor of the service with which this process leads a shard; nil if it does not lead it.
 func (l ledShards) Leader(shard uint32) *api.Executor {
-	return l.members[shard].shard.LeaderService().Executor()
+	m := l.memberOf(shard)
+	if m == nil {
+		return nil
+	}
+	return m.shard.LeaderService().Executor()
 }
 
 // newRouter makes the front of several shards.
@@ -37,7 +41,7 @@ func (s *Server) openRouter(context.Context) error {
 	if !s.divided() {
 		return nil
 	}
-	router, err := newRouter(s.bus.API(), ledShards{s.members}, s.doorOptions())
+	router, err := newRouter(s.bus.API(), ledShards{s}, s.doorOptions())
 	if err != nil {
 		return err
 	}

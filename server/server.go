@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/dashboard"
@@ -53,10 +55,12 @@ type Listening struct {
 type Server struct {
 	opts       Options
 	dir        *datadir.Directory
-	members    []*member      // the shards, by number; none in a witness
+	shards     int            // of the cluster; 1 for a node alone
+	table      memberTable    // the shards of this process; none in a witness
 	cluster    *shard.Cluster // nil: the node is alone, or does not know the cluster yet
 	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
+	backups    *nats.Conn // of the backups of all shards
 	around     *bus.Surroundings
 	web        *web.Front
 	dashboard  *dashboard.Dashboard // nil until the web is open
@@ -72,7 +76,7 @@ type Server struct {
 	access     *access.Keeper                      // nil: every caller may do everything
 	reread     chan struct{}                       // has an element if the file of rights was read since the last look for unlisted tenants
 	sending    atomic.Pointer[dispatch.Dispatcher] // the dispatcher, for the same goroutines
-	serving    atomic.Pointer[[]*member]           // the members, for the same goroutines, once each has its shard
+	serving    atomic.Bool                         // each member has its shard, for the same goroutines
 	router     atomic.Pointer[front]               // of several shards; one answers by itself
 	sessionKey sessionKey                          // of the pages
 	nodeKey    func() []byte                       // what Options.forwardKey returns, which takes a tenth of a second once
@@ -85,6 +89,8 @@ type Server struct {
 	stopCerts  context.CancelFunc // nil: no certificates are watched
 	stopAccess context.CancelFunc // nil: no watch of the file of rights runs
 
+	stopPlaces     context.CancelFunc // nil: the process has all shards for ever
+	placing        sync.WaitGroup     // goroutines that open and close shards
 	stopUnlisted   context.CancelFunc // nil: no watch for unlisted tenants runs
 	stopCalendars  context.CancelFunc // nil: the process holds no copies of calendars
 	stopUsage      context.CancelFunc // nil: what tenants use is not exchanged
@@ -154,7 +160,7 @@ func assemble(opts Options) (*Server, error) {
 	}
 	return &Server{
 		opts: opts, inboxes: inboxes, readSecret: readSecret, nodeKey: sync.OnceValue(opts.forwardKey), process: replication.NewProcess(),
-		failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{}),
+		shards: 1, failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{}),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"sync"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/dispatch"
@@ -19,17 +20,26 @@ import (
 // and begins to follow; then with the others.
 func (s *Server) openShards(ctx context.Context) error {
 	if s.divided() && s.access != nil {
-		s.usage = &usageExchange{Table: usage.NewTable(len(s.members))}
+		s.usage = &usageExchange{Table: usage.NewTable(s.shards)}
 	}
-	for _, m := range s.members {
-		m.shard = shard.New(s.optionsOf(m))
+	for _, m := range s.members() {
+		s.equip(m)
 	}
-	s.serving.Store(&s.members)
+	s.serving.Store(true)
 	open := func(ctx context.Context, m *member) error { return m.shard.Open(ctx) }
-	if err := s.atOnce(ctx, s.members[:1], open); err != nil {
+	if err := s.atOnce(ctx, s.members()[:1], open); err != nil {
 		return err
 	}
-	return s.atOnce(ctx, s.members[1:], open)
+	if err := s.claimShards(ctx); err != nil {
+		return err
+	}
+	return s.atOnce(ctx, s.members()[1:], open)
+}
+
+// equip gives a member, whose data is open, its shard and what sends its backups.
+func (s *Server) equip(m *member) {
+	m.backups = s.backupsOf(m)
+	m.shard = shard.New(s.optionsOf(m))
 }
 
 // optionsOf returns the options of a shard.
@@ -39,7 +49,7 @@ func (s *Server) optionsOf(m *member) shard.Options {
 		Number: m.number, Data: m.data, CheckpointEvery: o.CheckpointEvery,
 		Engine: s.engineOptions(m), OpenAnnouncer: m.openAnnouncer(s),
 		Conn: s.bus.API(), API: s.apiOptions(m), Cluster: s.clusterOf(m),
-		OnLead: m.backups.lead, OnFatal: func(err error) { s.fail(s.inShard(m, err)) }, Logger: s.loggerOf(m),
+		OnLead: m.backups.lead, OnFatal: func(err error) { s.fail(s.inShard(m.number, err)) }, Logger: s.loggerOf(m),
 	}
 }
 
@@ -50,7 +60,7 @@ func (s *Server) engineOptions(m *member) scheduler.Options {
 		Sender: s.dispatcher, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(m.number), CalendarsMax: s.calendarsMax(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
-			CatchupRate: o.CatchupRate, Shards: len(s.members), Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
+			CatchupRate: o.CatchupRate, Shards: s.shards, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
 		},
 	}
 }
@@ -68,7 +78,7 @@ func (s *Server) calendarsMax() func(tenant string) int {
 // ask the router, so the service has none of the accounts of tenants.
 func (s *Server) apiOptions(m *member) api.Options {
 	o := s.doorOptions()
-	o.Node, o.Logger, o.Shard, o.Shards = s.aboutNode(s.aboutShard(m), nil), s.loggerOf(m), m.number, uint32(len(s.members))
+	o.Node, o.Logger, o.Shard, o.Shards = s.aboutNode(s.aboutShard(m), nil), s.loggerOf(m), m.number, uint32(s.shards)
 	if s.divided() {
 		o.Accounts = nil
 	}
@@ -134,32 +144,36 @@ func (s *Server) newAnnouncer(ctx context.Context, origin string) (*dispatch.Ann
 // startShards lets the shards run, and returns when jobs fire and requests are answered.
 func (s *Server) startShards(ctx context.Context) error {
 	s.watchServers()
-	roles := make([]string, len(s.members))
-	err := s.atOnce(ctx, s.members, func(ctx context.Context, m *member) (err error) {
-		roles[m.number], err = m.shard.Start(ctx)
+	var roles sync.Map // by the number of the shard
+	err := s.atOnce(ctx, s.members(), func(ctx context.Context, m *member) error {
+		role, err := m.shard.Start(ctx)
+		roles.Store(m.number, role)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.ready = s.nowReady(roles)
+	s.ready = s.nowReady(&roles)
 	if !s.opts.clustered() { // in a cluster another node may answer
-		err = s.first().backups.conn.FlushTimeout(flushTimeMax)
+		err = s.backups.FlushTimeout(flushTimeMax)
 	}
 	return errors.Join(err, s.bus.Flush(ctx))
 }
 
 // nowReady describes the server whose shards have begun with these roles.
-func (s *Server) nowReady(roles []string) Ready {
+func (s *Server) nowReady(roles *sync.Map) Ready {
 	st := s.status()
-	r := Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Role: roles[0], Epoch: st.Epoch, Jobs: st.Jobs}
-	if !s.divided() {
-		return r
+	r := Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Listen: s.listening(), Epoch: st.Epoch, Jobs: st.Jobs}
+	if s.divided() {
+		r.Shards = s.shards
 	}
-	r.Shards = len(s.members)
-	for shard, role := range roles {
-		if role == replication.RoleLeader {
-			r.Role, r.Leads = role, append(r.Leads, uint32(shard))
+	for _, m := range s.members() {
+		role, _ := roles.Load(m.number)
+		if r.Role == "" {
+			r.Role, _ = role.(string)
+		}
+		if s.divided() && role == replication.RoleLeader {
+			r.Role, r.Leads = replication.RoleLeader, append(r.Leads, m.number)
 		}
 	}
 	return r

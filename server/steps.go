@@ -45,6 +45,7 @@ var startList = []step{
 	{(*Server).openSessionKey, Options.hasEngine},
 	{(*Server).openWeb, Options.hasEngine},
 	{(*Server).startShards, Options.hasEngine},
+	{(*Server).keepPlaces, Options.isMember},
 	{(*Server).watchUnlisted, Options.hasEngine},
 	{(*Server).openHealth, Options.isWitness},
 }

@@ -70,7 +70,7 @@ func (s *Server) shareUsage(context.Context) error {
 // next report.
 func (s *Server) sayUsage(seq uint64) uint64 {
 	var reports []usage.Report
-	for _, m := range s.members {
+	for _, m := range s.members() {
 		uses, st := usesOf(m), m.shard.Status()
 		if st.Role != replication.RoleLeader {
 			s.usage.Guess(m.number, uses)

@@ -52,7 +52,7 @@ func (s *Server) isReady() func() bool {
 		return nil
 	}
 	return func() bool {
-		for _, m := range s.members {
+		for _, m := range s.members() {
 			node := api.Node{Cluster: s.aboutShard(m)}
 			if !web.IsReady(node.Status(m.shard.Status(), access.Who{})) {
 				return false
