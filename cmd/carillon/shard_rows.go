@@ -44,7 +44,10 @@ func millis(ms float64) time.Duration { return time.Duration(ms * float64(time.M
 
 // showReplica returns a node of a shard with its role, and what is wrong with it.
 func showReplica(r *client.ShardReplica) string {
-	text := r.Node + " " + r.Role
+	text := strings.TrimSpace(r.Node + " " + r.Role)
+	if r.Move != "" {
+		text += " " + r.Move
+	}
 	if r.Lag > 0 {
 		text += fmt.Sprintf(" %s behind", plural(r.Lag, "commit"))
 	}
@@ -98,6 +101,20 @@ type nodeRow struct {
 	Lag      uint64   `json:"lag"`     // commits behind the leaders, over all shards
 	SilentMS float64  `json:"silent_ms"`
 	Version  string   `json:"version"`
+	Weight   uint32   `json:"weight,omitempty"` // capacity, relative to that of the others; only of several shards
+	Zone     string   `json:"zone,omitempty"`
+	Drains   bool     `json:"drains,omitempty"` // it is to hold nothing
+}
+
+// state returns what is special about the node; "" if nothing is.
+func (r *nodeRow) state() string {
+	switch {
+	case r.Drains:
+		return "drains"
+	case r.Weight > 1:
+		return fmt.Sprintf("weight %d", r.Weight)
+	}
+	return ""
 }
 
 // nodesOf returns the nodes of a cluster in the order of their names; none of a node alone. A shard without a leader is led
@@ -108,7 +125,7 @@ func nodesOf(s *client.Status) (rows []nodeRow) {
 	}
 	shards := shardsOf(s)
 	for _, n := range s.Cluster.Nodes {
-		row := nodeRow{Node: n.Node, SilentMS: n.SilentMS, Version: n.Version}
+		row := nodeRow{Node: n.Node, SilentMS: n.SilentMS, Version: n.Version, Weight: n.Weight, Zone: n.Zone, Drains: n.Drains}
 		for i := range shards {
 			row.take(&shards[i])
 		}

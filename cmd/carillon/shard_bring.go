@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// isElsewhere reports whether a node of the cluster holds no copy of one of several shards.
+func isElsewhere(s *client.Status, row *client.ShardStatus, node string) bool {
+	isNode := slices.ContainsFunc(s.Cluster.Nodes, func(n client.ClusterNode) bool { return n.Node == node })
+	return len(s.Shards) > 0 && isNode && !holds(row, node)
+}
+
+// holds reports whether a node holds or receives a copy of a shard.
+func holds(row *client.ShardStatus, node string) bool {
+	return slices.ContainsFunc(row.Replicas, func(r client.ShardReplica) bool { return r.Node == node })
+}
+
+// bring lets a node receive a copy of a shard, and waits until it has all. It returns the row of the shard then.
+func (r *remote) bring(ctx context.Context, con *console, most, request time.Duration, row *client.ShardStatus, to string) (*client.ShardStatus, error) {
+	if err := r.place(ctx, request, client.PlaceRequest{Verb: client.PlaceMove, Shard: row.Shard, To: to}); err != nil {
+		return nil, err
+	}
+	con.notef("node %s receives a copy of shard %d\n", to, row.Shard)
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for {
+		s, err := r.Status(ctx)
+		if err == nil {
+			row, err := shardIn(&s, row.Shard)
+			if err != nil {
+				return nil, err
+			}
+			if i := slices.IndexFunc(row.Replicas, func(r client.ShardReplica) bool { return r.Node == to }); i >= 0 && row.HasLeader && row.Replicas[i].Move == "" && (row.Leader == to || row.Replicas[i].Role == "standby") {
+				return row, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("after %s node %s has not all of shard %d yet; the cluster goes on: see 'carillon shard list'", most, to, row.Shard)
+		case <-time.After(emptyPoll):
+		}
+	}
+}
+
+// leadsAlready prints that the node leads the shard, which its last leader has handed over to it with its copy.
+func (c *shardMoveCmd) leadsAlready(con *console, row *client.ShardStatus) error {
+	if c.isDocument() {
+		return c.print(con, handedOver{Shard: row.Shard, To: row.Leader, Epoch: row.Epoch})
+	}
+	con.printf("%s leads shard %d, in epoch %d\n", row.Leader, row.Shard, row.Epoch)
+	return nil
+}
