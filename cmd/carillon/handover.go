@@ -21,7 +21,7 @@ type handoverCmd struct {
 // Help is what `carillon handover --help` says besides the flags.
 func (*handoverCmd) Help() string {
 	return `The leader stops leading, and a standby that has caught up with it leads instead, without a late tick. A leader that is stopped by a signal does the same.
-While the log acknowledges no commits, as during an election of NATS, the leader goes on leading and the command fails: try again.
+While the log acknowledges no commits, as during an election of NATS, the leader goes on leading, and the command asks again until --timeout is over.
 
 In a cluster of several shards a node hands over all that it leads, one after the other: --from names the node. If one fails, those before it stay with their new leaders. To move one shard: carillon shard move.
 
@@ -139,7 +139,7 @@ func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	begun := time.Now()
-	reply, err := r.Handover(ctx, m.shard, m.to)
+	reply, err := r.askUntilTaken(ctx, m)
 	if err != nil {
 		return done, err
 	}
@@ -153,6 +153,30 @@ func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration)
 		case <-ctx.Done():
 			return done, errors.Join(fmt.Errorf("%s has stopped leading for %s, and no node leads yet", reply.From, reply.To), err)
 		case <-time.After(handoverPoll):
+		}
+	}
+}
+
+// handoverAgain is the time between two requests for a hand-over that the leader cannot carry out yet.
+const handoverAgain = 500 * time.Millisecond
+
+// askUntilTaken asks the leader to hand over, again and again while it says that a later request may succeed: the log may not
+// acknowledge commits now. Nothing has changed after such a refusal.
+func (r *remote) askUntilTaken(ctx context.Context, m handoverOf) (reply client.HandoverReply, err error) {
+	for {
+		last := err
+		reply, err = r.Handover(ctx, m.shard, m.to)
+		if ctx.Err() != nil && last != nil {
+			return reply, last
+		}
+		refused, isError := errors.AsType[*client.Error](err)
+		if !isError || refused.Code != client.CodeUnavailable || refused.Cause != nil {
+			return reply, err // it was taken, it cannot be, or nobody answers
+		}
+		select {
+		case <-ctx.Done():
+			return reply, err
+		case <-time.After(handoverAgain):
 		}
 	}
 }
