@@ -46,7 +46,9 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 		addStatus(all, one)
 		row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
 		if one.Cluster != nil {
-			row.Leader, row.Replicas = one.Cluster.Node, one.Cluster.Replicas()
+			if row.Leader = one.Cluster.Node; row.Replicas == nil {
+				row.Replicas = one.Cluster.Replicas()
+			}
 			for _, warning := range one.Cluster.Warnings {
 				all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d: %s", i, warning))
 			}

@@ -39,8 +39,12 @@
 // tells and hears of other processes; with one shard its messages are those of that Node alone. register has two forms:
 // shardLease is one key, which each renewal writes; with several shards, memberLease (host_register) takes the key of a
 // shard, hostLease renews the key of the node, and ledger combines the two into the lease that the challenger sees. divide
-// and shards have the number of shards, which the streams carry, and host_spread hands leaderships over to nodes that lead
-// too few.
+// and shards have the number of shards, which the streams carry.
+//
+// Each shard has copies on some of the nodes. place_value and place_book are the keys that say on which, host_place what this
+// process is to hold, and host_nodes what it hears of all nodes. The process that leads shard 0 drives: drive writes the keys
+// and spreads the leaderships, drive_plan shows the cluster to package placement, which decides, and drive_ask answers
+// operators.
 //
 // # Nodes that come and go
 //

@@ -35,6 +35,7 @@ type shardBeat struct {
 	Confirmed uint64 `json:"confirmed,omitempty"`
 	Applied   uint64 `json:"applied"`
 	Notes     bool   `json:"notes,omitempty"`
+	Jobs      int    `json:"jobs,omitempty"` // of a leader
 }
 
 const hostBeatVersion = 2
@@ -71,10 +72,18 @@ func (h *Host) beatOf(members []*hosted) []byte {
 	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows, Weight: h.opts.Weight, Zone: h.opts.Zone, Copies: h.opts.Copies}
 	for _, m := range members {
 		b := m.newBeat()
-		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes})
+		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes, m.jobs(b.Role)})
 	}
 	b, _ := json.Marshal(all)
 	return b
+}
+
+// jobs returns how many jobs the shard of a leader has.
+func (n *Node) jobs(role string) int {
+	if role != RoleLeader || n.opts.Jobs == nil {
+		return 0
+	}
+	return n.opts.Jobs()
 }
 
 // readBeat returns what a beat says about each shard, by the number of the shard, and what it says of the node; ok is

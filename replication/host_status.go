@@ -9,6 +9,7 @@ import (
 // ShardView is what a process has heard of a shard, of which it need not have a copy.
 type ShardView struct {
 	Leader string // by the beats of the last moments; "" if none is heard
+	Jobs   int    // as the leader says; 0 without one
 	// Replicas are the nodes that hold or receive a copy, in the order of their names. Of one that was never heard Role is
 	// "", and Silent is the time since this process began to listen.
 	Replicas []Peer
@@ -41,7 +42,7 @@ func (h *Host) viewOf(shard uint32, heard []heardNode, now time.Duration) ShardV
 	v := ShardView{Place: h.PlaceOf(shard)}
 	leader, says, led := leaderOf(heard, shard, now)
 	if led {
-		v.Leader = leader
+		v.Leader, v.Jobs = leader, says.Jobs
 	}
 	for i := range heard {
 		n := &heard[i]

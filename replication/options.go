@@ -99,6 +99,10 @@ type Options struct {
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
 
+	// Jobs returns how many jobs the shard has, which the beats of a cluster of several shards say. It must be safe for
+	// concurrent use, and cheap. nil: they say 0.
+	Jobs func() int
+
 	Release string // release of this program, which the beats carry to the other nodes
 	rows    byte   // newest version of rows that this program reads; job.RowsVersion but in tests
 

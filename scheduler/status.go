@@ -96,6 +96,13 @@ func (e *Engine) Status() Status {
 	return s
 }
 
+// JobCount returns the number of jobs, as of the last step. It is far cheaper than [Engine.Status].
+func (e *Engine) JobCount() int {
+	e.gauge.mu.Lock()
+	defer e.gauge.mu.Unlock()
+	return e.gauge.status.Jobs
+}
+
 // isStopping reports whether the engine has stopped or is stopping.
 func (e *Engine) isStopping() bool {
 	select {

@@ -20,9 +20,11 @@ func (s *Server) aboutShards() func() []client.ShardStatus {
 			row := shardRow(uint32(n), &shards[n], len(shards))
 			if m := s.memberOf(row.Shard); m != nil {
 				st := m.shard.Status()
-				row.Jobs = st.Jobs
-				if st.Role == replication.RoleLeader {
-					row.Role = st.Role
+				switch {
+				case st.Role == replication.RoleLeader:
+					row.Role, row.Jobs = st.Role, st.Jobs
+				case !row.HasLeader:
+					row.Jobs = st.Jobs
 				}
 			}
 			rows = append(rows, row)
@@ -35,7 +37,7 @@ func (s *Server) aboutShards() func() []client.ShardStatus {
 // are 0.
 func shardRow(number uint32, v *replication.ShardView, shards int) client.ShardStatus {
 	row := api.NewShardStatus(number, shards)
-	row.HasLeader, row.Leader = v.Leader != "", v.Leader
+	row.HasLeader, row.Leader, row.Jobs = v.Leader != "", v.Leader, v.Jobs
 	for _, p := range v.Replicas {
 		row.Replicas = append(row.Replicas, client.ShardReplica{
 			Node: p.Node, Role: p.Role, LSN: p.LSN, Lag: p.LagLSN, SilentMS: millisOf(p.Silent), Move: moveOf(number, p.Node, &v.Place),

@@ -47,7 +47,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 // replicationOptions returns the options of the node, with what the data says about the cluster to which it belongs.
 func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	o = s.opts.Cluster.Replication
-	o.Shard, o.Next, o.Boot, o.History = s.opts.Number, wal.Next, bootClock, ownLog{s.data}
+	o.Shard, o.Next, o.Boot, o.History, o.Jobs = s.opts.Number, wal.Next, bootClock, ownLog{s.data}, s.jobs
 	id := s.data.Directory().Identity()
 	if id.IsOwn() {
 		if o.Own, err = s.data.HasRows(); err != nil {
@@ -63,6 +63,14 @@ func (s *Shard) replicationOptions() (o replication.Options, err error) {
 		o.GiveUp, err = replication.ParseClusterID(id.GivesUp)
 	}
 	return o, err
+}
+
+// jobs returns how many jobs the shard has; 0 before it is open.
+func (s *Shard) jobs() int {
+	if e := s.engine.Load(); e != nil {
+		return e.JobCount()
+	}
+	return 0
 }
 
 // findCluster tries until JetStream can do what is needed.

@@ -119,12 +119,12 @@ func (o *options) validate() error {
 }
 
 // planOf reads a list of scenarios. A scenario that is named and does not fit the topology or the number of shards is an
-// error, while all and short leave it out. With several shards short is all that there is.
+// error, while all and short leave it out.
 func planOf(names, topology string, shards int) ([]scenario, error) {
 	var plan []scenario
 	if names == "all" || names == shortPlan {
 		for _, s := range scenarios {
-			if s.fits(topology) && (s.divided || shards == 1) && (names == "all" || shards > 1 || slices.Contains(s.short, topology)) {
+			if s.fits(topology) && (s.divided || shards == 1) && (names == "all" || s.isShort(topology, shards)) {
 				plan = append(plan, s)
 			}
 		}

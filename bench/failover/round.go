@@ -64,13 +64,26 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	}
 	f := history.Fault{Kind: s.name, Takeover: s.takeover, From: history.Now()}
 	if r.opts.shards > 1 {
-		f.Shards = ledBy(before, b.victim)
-		fmt.Fprintf(r.progress, " of %s with the shards %v", b.victim.name, f.Shards)
+		f.Shards = r.hit(s, b, before)
 	}
 	err = r.suffer(ctx, &f, b, before)
 	r.rec.Break(f) // be it half suffered: the checks have to know of it
 	r.glimpse(ctx)
 	return err
+}
+
+// hit returns which of several shards a blow hits: those that its victim leads, and without a victim all if a takeover is to
+// follow, else none.
+func (r *rig) hit(s scenario, b blow, before []office) []int {
+	switch {
+	case b.victim != nil:
+		shards := ledBy(before, b.victim)
+		fmt.Fprintf(r.progress, " of %s with the shards %v", b.victim.name, shards)
+		return shards
+	case s.takeover:
+		return r.allShards()
+	}
+	return nil
 }
 
 // prepare does what a scenario needs before it can strike. An error that is errLeftOut skips the round. A preparation

@@ -20,7 +20,7 @@ type scenario struct {
 	short      []string // topologies in whose short form it is
 	// the round then waits for a higher epoch, and a check demands one
 	takeover bool // another node must take over
-	divided  bool // it is for clusters with several shards, too; its blow names the victim
+	divided  bool // it is for clusters with several shards, too; its blow names the victim, unless all shards are hit alike
 	// strike prepares the fault, with the leader of the moment, and returns it.
 	strike func(context.Context, *rig, *node) (blow, error)
 }
@@ -31,7 +31,7 @@ var errLeftOut = errors.New("left out on this machine")
 // blow is a fault that has not struck yet. What a scenario does before it returns one is preparation. The separation
 // keeps the preparation, which may take seconds, out of the figures.
 type blow struct {
-	victim *node         // of the processes with several shards, the one that is hit
+	victim *node         // of the processes with several shards, the one that is hit; nil: none, or each
 	land   func() error  // breaks it
 	heal   func() error  // makes it whole, once the cluster serves again; nil: nothing is to be done
 	lasts  time.Duration // at least, until it is healed
@@ -45,6 +45,15 @@ type blow struct {
 // broken there.
 func (s *scenario) fits(topology string) bool {
 	return len(s.topologies) == 0 && topology != guarded || slices.Contains(s.topologies, topology)
+}
+
+// isShort reports whether the scenario is in the short plan. With several shards that has what makes other nodes take over,
+// without namespaces, in each topology.
+func (s *scenario) isShort(topology string, shards int) bool {
+	if shards > 1 {
+		return len(s.short) > 0 && s.takeover && !s.lan(topology)
+	}
+	return slices.Contains(s.short, topology)
 }
 
 // lan tells whether the scenario needs network namespaces.
@@ -64,22 +73,22 @@ var scenarios = []scenario{
 	{"kill9-leader-and-member", "SIGKILL for the leader and the NATS member that it uses; beside the nodes, the one that leads the streams", nil, beside, inside, true, true, killLeaderAndMember},
 	{"sigstop-leader", "SIGSTOP for the leader for 20 s, then SIGCONT", nil, nil, inside, true, true, pauseLeader},
 	{"sigterm-leader", "SIGTERM for the leader", nil, nil, beside, true, true, stopLeader},
-	{"handover", "the leader is asked to hand over", nil, nil, inside, true, false, handOver},
-	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, false, restartAll},
+	{"handover", "the leader is asked to hand over", nil, nil, inside, true, true, handOver},
+	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, true, restartAll},
 	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, false, killStandby},
-	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, false, killServer},
-	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, false, partition(cut{out: true, in: true})},
-	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, false, partition(cut{out: true})},
-	{"partition-in", "what the leader is sent does not arrive", nil, inside, beside, true, false, partition(cut{in: true})},
-	{"partition-reset", "connections of the leader to NATS are reset, and refused", beside, nil, nil, true, false, partition(cut{reset: true})},
-	{"member-reset", "the leader's NATS server loses its peers by resets; its clients are well", nil, either, inside, true, false, resetMember},
-	{"link-cut", "the link between the two nodes' NATS servers is cut; the third is reached by both", nil, either, inside, false, false, cutLink},
+	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, true, killServer},
+	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, true, partition(cut{out: true, in: true})},
+	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, true, partition(cut{out: true})},
+	{"partition-in", "what the leader is sent does not arrive", nil, inside, beside, true, true, partition(cut{in: true})},
+	{"partition-reset", "connections of the leader to NATS are reset, and refused", beside, nil, nil, true, true, partition(cut{reset: true})},
+	{"member-reset", "the leader's NATS server loses its peers by resets; its clients are well", nil, either, inside, true, true, resetMember},
+	{"link-cut", "the link between the two nodes' NATS servers is cut; the third is reached by both", nil, either, inside, false, true, cutLink},
 	{"delay-loss", "each link has a delay of 50 ms and loses 2 % of the packets", nil, either, inside, false, false, slowDown},
 	{"server-silent", "both nodes use one NATS server, which is cut off from all machines without a word", beside, beside, beside, false, false, silenceServer},
 	{"server-alone", "both nodes use one NATS server, which is cut off from its peers without a word", beside, beside, nil, false, false, isolateServer},
 	{"junk", "a foreign program writes into the stream of the log", nil, nil, nil, false, false, writeJunk},
 	{"stream-deleted", "a foreign program deletes the stream of the log", nil, nil, nil, false, false, deleteStream},
-	{"bucket-deleted", "a foreign program deletes the bucket of the lease", nil, nil, nil, false, false, deleteBucket},
+	{"bucket-deleted", "a foreign program deletes the bucket of the lease", nil, nil, nil, false, true, deleteBucket},
 	{"mistaken-data", "the standby is started on the data of a server without a cluster, which holds a job", nil, nil, inside, false, false, mistakeData},
 	{"forgotten-name", "a server without a cluster's name is started on the cluster's NATS and prefix", nil, nil, beside, false, false, forgetName},
 	{"replaced-process", "the leader is frozen, replaced by a process of its name, and wakes up", beside, nil, nil, true, false, replaceFrozen},
@@ -176,9 +185,13 @@ func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 
 // The product refuses while commits wait for the stream, and while no standby is level, as one that was sent a
 // checkpoint a moment ago. The round then asks again.
-func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
-	return blow{land: func() error {
-		err := r.command(ctx, "handover", "--server", r.cluster.urls)
+func handOver(ctx context.Context, r *rig, leader *node) (blow, error) {
+	args := []string{"handover", "--server", r.cluster.urls}
+	if r.opts.shards > 1 {
+		args = append(args, "--from", leader.name)
+	}
+	return blow{victim: leader, land: func() error {
+		err := r.command(ctx, args...)
 		if err != nil && refusedForNow(err.Error()) {
 			return fmt.Errorf("%w: %w", errNotYet, err)
 		}
@@ -224,7 +237,7 @@ func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
 	if r.opts.topology == embedded {
 		witness := r.cluster.nodes[members-1]
 		b := killing(witness)
-		b.lasts = electionTime
+		b.victim, b.lasts = nil, electionTime
 		return b, r.streams.lead(ctx, witness.name)
 	}
 	s := r.cluster.servers[members-1]

@@ -35,12 +35,14 @@ func partition(mode cut) func(context.Context, *rig, *node) (blow, error) {
 	return func(_ context.Context, r *rig, leader *node) (blow, error) {
 		if r.net.lan == nil {
 			return blow{
-				land: func() error { leader.breakProxies(mode); return nil },
+				victim: leader, land: func() error { leader.breakProxies(mode); return nil },
 				heal: func() error { leader.breakProxies(cut{}); return nil }, holds: mode.out, lasts: cutTime,
 			}, nil
 		}
 		out, in := lan.Link{Cut: mode.out, Reset: mode.reset}, lan.Link{Cut: mode.in, Reset: mode.reset}
-		return r.breaking(func() { r.net.around(leader.site.host, out, in) }, !mode.reset), nil
+		b := r.breaking(func() { r.net.around(leader.site.host, out, in) }, !mode.reset)
+		b.victim = leader
+		return b, nil
 	}
 }
 
@@ -49,13 +51,15 @@ func partition(mode cut) func(context.Context, *rig, *node) (blow, error) {
 func resetMember(ctx context.Context, r *rig, leader *node) (blow, error) {
 	host := leader.site.host
 	if r.opts.topology == outside {
-		_, server, err := r.apart(ctx)
+		other, server, err := r.apart(ctx)
 		if err != nil {
 			return blow{}, err
 		}
-		host = server.site.host
+		leader, host = other, server.site.host
 	}
-	return r.breaking(func() { r.aroundServer(host, wiped) }, false), nil
+	b := r.breaking(func() { r.aroundServer(host, wiped) }, false)
+	b.victim = leader
+	return b, nil
 }
 
 // aroundServer says what happens to packets between a NATS server and its peers.
