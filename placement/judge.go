@@ -90,10 +90,15 @@ func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) 
 		return m, fmt.Errorf("another move of shard %d is under way: to node %s", shard, s.Joins)
 	case len(s.Copies) == 0:
 		return m, errors.New("no node is known to have the shard")
+	case p.in[to]:
+		return m, fmt.Errorf("node %s receives a copy of another shard at the moment; ask again when it has it", to)
 	}
 	m = Move{Shard: shard, To: to}
 	if len(s.Copies) >= copies {
 		m.From = p.goes(s, n)
+	}
+	if p.out[m.From] {
+		return m, fmt.Errorf("node %s gives up a copy of another shard at the moment; ask again when that has moved", m.From)
 	}
 	return m, nil
 }

@@ -79,7 +79,7 @@ func (p *plan) wanted() int {
 	return min(p.copies, eligible)
 }
 
-// add gives a shard that has too few copies another one. Copies on nodes that drain do not count: they go.
+// add gives a shard that has too few copies another one. A copy on a node that drains counts until it has moved.
 func (p *plan) add(s *Shard) (m Move, ok bool) {
 	if len(s.Copies) >= p.wanted() {
 		return m, false
@@ -105,13 +105,16 @@ func (p *plan) drain(s *Shard) (m Move, ok bool) {
 func (p *plan) trim(s *Shard) (m Move, ok bool) {
 	up := 0
 	for _, name := range s.Copies {
-		if p.node(name).isEligible() {
+		if p.node(name).Up {
 			up++
 		}
 	}
+	if up <= p.copies {
+		return m, false
+	}
 	for _, name := range s.Copies {
 		n := p.node(name)
-		if !n.Up || n.isEligible() && up <= p.copies || len(s.Copies) <= p.copies || name == s.Leader && len(s.Copies) > 1 || p.out[name] {
+		if !n.Up || name == s.Leader || p.out[name] {
 			continue
 		}
 		if !ok || n.Drains && !p.node(m.From).Drains || p.isHeavier(name, m.From) && n.Drains == p.node(m.From).Drains {

@@ -1,0 +1,69 @@
+package placement
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRefusals: what an operator asks for wrongly is refused with what is wrong, by name.
+func TestRefusals(t *testing.T) {
+	nodes := []Node{{Name: "a", Up: true}, {Name: "b", Up: true}, {Name: "c", Up: true, Drains: true}, {Name: "d"}}
+	shards := []Shard{
+		{Number: 1, Copies: []string{"a", "b"}, Leader: "a"}, {Number: 2, Copies: []string{"a", "c"}, Joins: "b", Leaves: "c", Leader: "a"}, {Number: 3, Copies: []string{"d"}},
+	}
+	move := func(shard uint32, to string) error {
+		_, err := CanMove(nodes, shards, 2, shard, to)
+		return err
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{CanDrain(nodes, shards, 2, "x"), `there is no node "x"; want one of a, b, c, d`},
+		{CanDrain(nodes, shards, 2, "c"), "node c drains already"},
+		{CanDrain(nodes, shards, 2, "b"), "node b cannot drain: shard 1 would have one copy, and is to have 2; add a node before"},
+		{CanDrain(nodes[:1], nil, 2, "a"), "node a cannot drain: it is the only one"},
+		{CanRemove(nodes, shards, "x"), `there is no node "x"`},
+		{CanRemove(nodes, shards, "a"), "node a is there: drain it, and stop its process"},
+		{CanRemove(nodes, shards, "d"), "node d has the only copy of shard 3"},
+		{move(9, "a"), "there is no shard 9"},
+		{move(1, "x"), `there is no node "x"`},
+		{move(1, "a"), "node a has a copy of shard 1 already"},
+		{move(1, "d"), "node d is not there"},
+		{move(1, "c"), "node c drains"},
+		{move(2, "b"), "another move of shard 2 is under way: to node b"},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.want) {
+			t.Errorf("%v, want %q", c.err, c.want)
+		}
+	}
+}
+
+// TestWhichCopyGoes when an operator brings a shard to a node: that of a node that drains, then one in the same zone, then the
+// leader's; and none of a shard that has too few.
+func TestWhichCopyGoes(t *testing.T) {
+	for _, c := range []struct {
+		copies []string
+		want   string
+	}{{[]string{"lead", "drains"}, "drains"}, {[]string{"lead", "near"}, "near"}, {[]string{"far", "lead"}, "lead"}, {[]string{"lead"}, ""}} {
+		nodes := []Node{{Name: "to", Up: true, Zone: "z"}, {Name: "lead", Up: true, Zone: "x"}, {Name: "far", Up: true, Zone: "y"}, {Name: "near", Up: true, Zone: "z"}, {Name: "drains", Up: true, Drains: true}}
+		m, err := CanMove(nodes, []Shard{{Number: 5, Copies: c.copies, Leader: "lead"}}, 2, 5, "to")
+		if want := (Move{5, c.want, "to"}); err != nil || m != want {
+			t.Errorf("%v: %+v, %v; want %+v", c.copies, m, err, want)
+		}
+	}
+}
+
+// TestSurplusCopiesStayWhileNodesAreAway: of three copies, where two are wanted, none goes while a node is away, whether another
+// one drains or not.
+func TestSurplusCopiesStayWhileNodesAreAway(t *testing.T) {
+	nodes := []Node{{Name: "a"}, {Name: "b", Up: true}, {Name: "c", Up: true, Drains: true}}
+	shards := []Shard{{Number: 1, Copies: []string{"a", "b", "c"}, Leader: "b"}}
+	if moves := Next(nodes, shards, 2); len(moves) > 0 {
+		t.Errorf("%+v", moves)
+	}
+	nodes[0].Up = true
+	if moves := Next(nodes, shards, 2); len(moves) != 1 || moves[0] != (Move{Shard: 1, From: "c"}) {
+		t.Errorf("%+v, want that c gives its copy up", moves)
+	}
+}
