@@ -33,6 +33,7 @@ type cli struct {
 	Rights   rightsCmd   `cmd:"" help:"Measure what rights cost: registrations at an open server and at one with rights, in turns."`
 	Cluster  clusterCmd  `cmd:"" help:"Measure what replication costs: a cluster of two nodes and a witness beside a server alone."`
 	Shards   shardsCmd   `cmd:"" help:"Measure what several shards cost: a cluster with one shard beside one with several."`
+	Grow     growCmd     `cmd:"" help:"Measure what it costs a cluster of several shards that a node joins, and that it drains."`
 	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
 	Noise    noiseCmd    `cmd:"" hidden:"" help:"Send noise for another bench process."`

@@ -138,7 +138,9 @@ func (s *server) kill() {
 
 // clear kills the process, if it is still running, and removes its data.
 func (s *server) clear() {
-	s.kill()
+	if s.cmd != nil { // it was started
+		s.kill()
+	}
 	_ = os.RemoveAll(s.dir) // the caller removes the parent directory with any rest
 }
 
