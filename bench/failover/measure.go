@@ -111,7 +111,9 @@ func firstLaunches(reigns [][]history.Reign, f history.Fault, s span) (last hist
 	}
 	shards := f.Shards
 	if len(shards) == 0 {
-		shards = []int{0}
+		for shard := range reigns {
+			shards = append(shards, shard)
+		}
 	}
 	for _, shard := range shards {
 		of := reigns[shard][min(1, len(reigns[shard])):] // of the first, the logs may lack the begin

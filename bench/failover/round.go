@@ -63,8 +63,9 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 		return err
 	}
 	f := history.Fault{Kind: s.name, Takeover: s.takeover, From: history.Now()}
-	if r.opts.shards > 1 {
-		f.Shards = r.hit(s, b, before)
+	if r.opts.shards > 1 && b.victim != nil {
+		f.Shards = ledBy(before, b.victim)
+		fmt.Fprintf(r.progress, " of %s with the shards %v", b.victim.name, f.Shards)
 	}
 	err = r.suffer(ctx, &f, b, before)
 	r.rec.Break(f) // be it half suffered: the checks have to know of it
@@ -125,6 +126,7 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, before []off
 		return err
 	}
 	f.Mended = history.Now()
+	spent := r.begunSince(before)
 	// From here on what was held arrives, late.
 	if b.holds {
 		f.Released = f.Mended
@@ -138,9 +140,24 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, before []off
 		return err
 	}
 	after, err := r.cluster.awaitOffices(ctx)
-	f.Epochs = begunBetween(before, after)
+	if f.Epochs = spent; r.opts.shards == 1 {
+		f.Epochs = begunBetween(before, after)
+	}
 	fmt.Fprintf(r.progress, ", whole after %s", f.Healed.Sub(f.From).Round(time.Millisecond))
 	return err
+}
+
+// begunSince returns how many leaderships of several shards began until the fault is mended; 0 if a shard has no leader.
+// What begins later does not count, because the product then spreads the leaderships.
+func (r *rig) begunSince(before []office) int {
+	if r.opts.shards == 1 {
+		return 0
+	}
+	now, err := r.cluster.offices()
+	if err != nil {
+		return 0
+	}
+	return begunBetween(before, now)
 }
 
 // errNotYet says that the product refuses for the moment what a scenario asks of it.
@@ -171,7 +188,7 @@ func (r *rig) awaitServed(ctx context.Context, f *history.Fault, before []office
 	var err error
 	if f.Takeover {
 		shards := f.Shards
-		if r.opts.shards == 1 {
+		if len(shards) == 0 {
 			shards = r.allShards()
 		}
 		err = r.noteLeaders(ctx, f.From, before, shards, r.opts.patience)

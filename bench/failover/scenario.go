@@ -20,7 +20,7 @@ type scenario struct {
 	short      []string // topologies in whose short form it is
 	// the round then waits for a higher epoch, and a check demands one
 	takeover bool // another node must take over
-	divided  bool // it is for clusters with several shards, too; its blow names the victim, unless all shards are hit alike
+	divided  bool // it is for clusters with several shards, too; its blow names the victim, if one node is hit
 	// strike prepares the fault, with the leader of the moment, and returns it.
 	strike func(context.Context, *rig, *node) (blow, error)
 }
@@ -75,7 +75,7 @@ var scenarios = []scenario{
 	{"sigterm-leader", "SIGTERM for the leader", nil, nil, beside, true, true, stopLeader},
 	{"handover", "the leader is asked to hand over", nil, nil, inside, true, true, handOver},
 	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, true, restartAll},
-	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, false, killStandby},
+	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, true, killStandby},
 	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, true, killServer},
 	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, true, partition(cut{out: true, in: true})},
 	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, true, partition(cut{out: true})},
@@ -83,9 +83,9 @@ var scenarios = []scenario{
 	{"partition-reset", "connections of the leader to NATS are reset, and refused", beside, nil, nil, true, true, partition(cut{reset: true})},
 	{"member-reset", "the leader's NATS server loses its peers by resets; its clients are well", nil, either, inside, true, true, resetMember},
 	{"link-cut", "the link between the two nodes' NATS servers is cut; the third is reached by both", nil, either, inside, false, true, cutLink},
-	{"delay-loss", "each link has a delay of 50 ms and loses 2 % of the packets", nil, either, inside, false, false, slowDown},
-	{"server-silent", "both nodes use one NATS server, which is cut off from all machines without a word", beside, beside, beside, false, false, silenceServer},
-	{"server-alone", "both nodes use one NATS server, which is cut off from its peers without a word", beside, beside, nil, false, false, isolateServer},
+	{"delay-loss", "each link has a delay of 50 ms and loses 2 % of the packets", nil, either, inside, false, true, slowDown},
+	{"server-silent", "both nodes use one NATS server, which is cut off from all machines without a word", beside, beside, beside, false, true, silenceServer},
+	{"server-alone", "both nodes use one NATS server, which is cut off from its peers without a word", beside, beside, nil, false, true, isolateServer},
 	{"junk", "a foreign program writes into the stream of the log", nil, nil, nil, false, false, writeJunk},
 	{"stream-deleted", "a foreign program deletes the stream of the log", nil, nil, nil, false, false, deleteStream},
 	{"bucket-deleted", "a foreign program deletes the bucket of the lease", nil, nil, nil, false, true, deleteBucket},
@@ -151,13 +151,32 @@ func killLeaderAndMember(ctx context.Context, r *rig, leader *node) (blow, error
 	}, err
 }
 
-// killStandby kills the node that does not lead. No takeover may follow.
-func killStandby(_ context.Context, r *rig, _ *node) (blow, error) {
+// killStandby kills the node that does not lead. No takeover may follow. With several shards each node leads some, so the
+// victim hands them over first; it is killed before the product spreads the leaderships again.
+func killStandby(ctx context.Context, r *rig, _ *node) (blow, error) {
 	standby, err := r.cluster.standby()
+	if err == nil && r.opts.shards > 1 {
+		err = r.relieve(ctx, standby)
+	}
 	if err != nil {
 		return blow{}, err
 	}
 	return killing(standby), nil
+}
+
+// relieve has a node hand over until it leads no shard.
+func (r *rig) relieve(ctx context.Context, n *node) error {
+	return untilEvery(ctx, r.cluster.askEvery(), serveWait, func() error {
+		all, err := r.cluster.offices()
+		if err != nil {
+			return err
+		}
+		led := ledBy(all, n)
+		if len(led) == 0 {
+			return nil
+		}
+		return errors.Join(r.handOverFrom(ctx, n), fmt.Errorf("%s led the shards %v", n.name, led))
+	})
 }
 
 // killing returns a blow that kills a node and, to heal it, starts it again on its data.
@@ -186,17 +205,20 @@ func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 // The product refuses while commits wait for the stream, and while no standby is level, as one that was sent a
 // checkpoint a moment ago. The round then asks again.
 func handOver(ctx context.Context, r *rig, leader *node) (blow, error) {
+	return blow{victim: leader, land: func() error { return r.handOverFrom(ctx, leader) }}, nil
+}
+
+// handOverFrom asks a node to hand over all that it leads.
+func (r *rig) handOverFrom(ctx context.Context, n *node) error {
 	args := []string{"handover", "--server", r.cluster.urls}
 	if r.opts.shards > 1 {
-		args = append(args, "--from", leader.name)
+		args = append(args, "--from", n.name)
 	}
-	return blow{victim: leader, land: func() error {
-		err := r.command(ctx, args...)
-		if err != nil && refusedForNow(err.Error()) {
-			return fmt.Errorf("%w: %w", errNotYet, err)
-		}
-		return err
-	}}, nil
+	err := r.command(ctx, args...)
+	if err != nil && refusedForNow(err.Error()) {
+		return fmt.Errorf("%w: %w", errNotYet, err)
+	}
+	return err
 }
 
 // refusedForNow reports whether the product refuses a hand-over for a reason that passes.

@@ -35,8 +35,9 @@ func partition(mode cut) func(context.Context, *rig, *node) (blow, error) {
 	return func(_ context.Context, r *rig, leader *node) (blow, error) {
 		if r.net.lan == nil {
 			return blow{
-				victim: leader, land: func() error { leader.breakProxies(mode); return nil },
-				heal: func() error { leader.breakProxies(cut{}); return nil }, holds: mode.out, lasts: cutTime,
+				victim: leader,
+				land:   func() error { leader.breakProxies(mode); return nil },
+				heal:   func() error { leader.breakProxies(cut{}); return nil }, holds: mode.out, lasts: cutTime,
 			}, nil
 		}
 		out, in := lan.Link{Cut: mode.out, Reset: mode.reset}, lan.Link{Cut: mode.in, Reset: mode.reset}
@@ -51,11 +52,11 @@ func partition(mode cut) func(context.Context, *rig, *node) (blow, error) {
 func resetMember(ctx context.Context, r *rig, leader *node) (blow, error) {
 	host := leader.site.host
 	if r.opts.topology == outside {
-		other, server, err := r.apart(ctx)
+		hit, server, err := r.apart(ctx)
 		if err != nil {
 			return blow{}, err
 		}
-		leader, host = other, server.site.host
+		leader, host = hit, server.site.host
 	}
 	b := r.breaking(func() { r.aroundServer(host, wiped) }, false)
 	b.victim = leader
