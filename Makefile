@@ -15,7 +15,7 @@ IMAGE        ?= carillon:$(VERSION)
 # Of the image: linux/amd64 or linux/arm64.
 IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
 
-# What `make failover` breaks: short, within five minutes, or all. It uses network namespaces where this user
+# What `make failover` breaks: short, within five minutes with one shard, or all; with several shards short is all. It uses network namespaces where this user
 # may make them.
 FAILOVER ?= short
 # Shards of the clusters that `make failover` breaks. The guarded topology has one.

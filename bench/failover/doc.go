@@ -27,7 +27,8 @@
 //
 // # Shards
 //
-// With --shards the cluster has several shards, and the scenarios that --help marks with an S are for it. The leader is
+// With --shards the cluster has several shards, and the scenarios that --help marks with an S are for it: all but those of
+// rights and of mishaps, and those that break a stream or the bucket by name. The leader is
 // then the node that leads the most shards, or of equals each in its turn. A round waits at its end until the shards are
 // spread over the nodes again. In each shard a client registers jobs at a steady pace without waiting for answers, because
 // clients that wait would be held up by a shard without a leader.
@@ -53,8 +54,8 @@
 //	duplicates     runs that arrived again
 //	farewells      launches by a leader when the first of another had arrived
 //	last farewell  how long after that first one the last of them arrived
-//	epochs         leaderships that began
-//	missing        ticks that never arrived, of the overlap policy that lost most
+//	epochs         leaderships that began; with several shards until the fault is mended, since they spread afterwards
+//	missing        ticks that never arrived, of the job that lost most: each overlap policy has one, and each of several shards
 //
 // A delivery is known to be of the new leader by its fence, which is a position in the log, behind the commit
 // with which the new reign begins.

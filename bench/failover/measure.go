@@ -36,7 +36,7 @@ const (
 	farewells    figure = "farewells"     // launches by an old leader after the first of its successor
 	lastFarewell figure = "last farewell" // how long after that first launch the last of them came
 	epochs       figure = "epochs"        // leaderships that began
-	missing      figure = "missing"       // ticks that never arrived, of the overlap policy that lost most
+	missing      figure = "missing"       // ticks that never arrived, of the job that lost most; each overlap policy has one, and each of several shards
 )
 
 // Their order is that of the columns.

@@ -190,6 +190,7 @@ func (r *rig) startPaced(ctx context.Context, shard int) error {
 	r.clients.Go(func() {
 		defer conn.Close()
 		c.PutSteady(ctx, pacedSteady)
+		c.PutSkipping(ctx)
 		c.Pace(ctx, pacedEvery)
 	})
 	return nil

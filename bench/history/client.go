@@ -110,6 +110,12 @@ func (c *Client) PutPolicies(ctx context.Context) {
 	}
 }
 
+// PutSkipping registers a recurring job as PutPolicies does, which skips a tick that overlaps a run or is missed. What a
+// shard does not decide in time is lost to it.
+func (c *Client) PutSkipping(ctx context.Context) {
+	c.insist(ctx, Spec{Kind: every, Step: policyStep, Target: "http", Missed: "skip", Overlap: "skip", Sure: true})
+}
+
 // newJob returns a job with a new name. Names are never reused, so the name in a delivery identifies the
 // job even after a delete.
 func (c *Client) newJob(spec Spec) *owned {

@@ -97,24 +97,21 @@ func (h *History) Farewells() []Farewell {
 	return out
 }
 
-// Missing returns, by overlap policy, the number of ticks between two instants that never arrived, of the jobs of
-// PutPolicies. Policies without a job are not in the result. It expects one tick for each whole step between the
-// instants, so at the edges it may be off by one.
+// Missing returns, by job, the number of ticks between two instants that never arrived, of the jobs of PutPolicies and
+// PutSkipping. It expects one tick for each whole step between the instants, so at the edges it may be off by one.
 func (h *History) Missing(from, until Instant) map[string]int {
-	policies := make(map[string]string) // policy of each job
 	missing := make(map[string]int)
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Kind == opPut && op.Spec.Sure && op.Outcome == acked && op.Returned < from {
-			policies[op.Job] = op.Spec.Overlap
-			missing[op.Spec.Overlap] = int(until.Sub(from) / op.Spec.Step)
+			missing[op.Job] = int(until.Sub(from) / op.Spec.Step)
 		}
 	}
 	arrived := make(map[string]bool)
 	for i := range h.Deliveries {
 		d := &h.Deliveries[i]
-		if policy, ok := policies[d.Job]; ok && from <= d.Scheduled && d.Scheduled <= until && !arrived[d.RunID] {
+		if left, ok := missing[d.Job]; ok && from <= d.Scheduled && d.Scheduled <= until && !arrived[d.RunID] {
 			arrived[d.RunID] = true
-			missing[policy] = max(missing[policy]-1, 0)
+			missing[d.Job] = max(left-1, 0)
 		}
 	}
 	return missing
