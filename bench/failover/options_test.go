@@ -41,6 +41,7 @@ func TestParse(t *testing.T) {
 		{"--binary /nowhere/at/all", 0, "make build"},
 		{"--binary " + filepath.Dir(binary), 0, "is a directory"},
 		{"--shards 4 --topology outside --scenario kill9-leader,sigstop-leader", 2, ""},
+		{"--shards 4 --scenario handover,rolling-restart,partition,nats-leader", 4, ""},
 		{"--shards 4 --scenario junk", 0, "not for a cluster with several shards"},
 		{"--shards 4 --topology guarded", 0, "nothing for the topology guarded with 4 shards"},
 		{"--shards 3", 0, "want a power of two"},
