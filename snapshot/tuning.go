@@ -45,6 +45,7 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	o.Memory.lend(p)
 	tuneLevels(p)
+	p.Experimental.CompactionScheduler = new(compactions)
 	return p
 }
 
