@@ -88,7 +88,7 @@ func TestEmbeddedServerIsSetUpByTheOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if member.ServerName != "a" || !member.SyncAlways || member.Cluster.Name != "prod" || member.Cluster.Host != "0.0.0.0" || member.Cluster.Port != 6222 {
+	if member.ServerName != "a" || !member.SyncAlways || member.SyncInterval < time.Minute || member.Cluster.Name != "prod" || member.Cluster.Host != "0.0.0.0" || member.Cluster.Port != 6222 {
 		t.Errorf("a member: %+v", member)
 	}
 	if c := member.Cluster; c.Username+c.Password != "" || c.TLSConfig == nil || c.TLSConfig.ClientAuth != tls.RequireAndVerifyClientCert {
