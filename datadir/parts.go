@@ -124,7 +124,8 @@ func (p Parts) mark() error {
 // noticed soon. A failed checkpoint ends it, since a store that cannot be made durable would let the log grow without
 // bound; an end of ctx is no error.
 func (p Parts) Keep(ctx context.Context, every time.Duration) error {
-	tick := time.NewTicker(min(time.Second, cmp.Or(p.MarkEvery, time.Second)))
+	period := min(time.Second, cmp.Or(p.MarkEvery, time.Second))
+	tick := time.NewTimer(untilLook(time.Now(), period))
 	defer tick.Stop()
 	last := time.Now()
 	m := &marker{mark: p.mark, every: cmp.Or(p.MarkEvery, markEveryDefault), segments: p.Log.Segments(), last: last}
@@ -133,6 +134,7 @@ func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			tick.Reset(untilLook(time.Now(), period))
 		}
 		if err := m.maybeMark(time.Now(), p.Log.Segments()); err != nil {
 			return err
@@ -146,6 +148,12 @@ func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 			return err
 		}
 	}
+}
+
+// untilLook returns the time until the next look of Keep. All shards of a process look at the same instants, since an idle
+// process then wakes once for all of them. The instants are in the middle of a period: most jobs are due at whole seconds.
+func untilLook(now time.Time, period time.Duration) time.Duration {
+	return period - time.Duration(now.Add(period/2).UnixNano())%period
 }
 
 // Checkpoint makes the applied commits durable in the store, and then truncates the log before them. In
