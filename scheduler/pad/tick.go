@@ -67,13 +67,22 @@ func (p *Pad) tick(ctx context.Context) {
 // untilDue returns how long the tick may sleep; 0 or less if something is due. While launches are due and may not
 // leave it returns distrustPause, because the tick would otherwise never sleep until trust is back.
 func (p *Pad) untilDue() time.Duration {
-	due := p.NextDue()
+	now, due := p.clock().Round(0), p.NextDue()
+	idle := untilLook(now)
 	if due == 0 {
-		return IdleMax
+		return idle
 	}
-	wait := min(IdleMax, due.Time().Sub(p.clock().Round(0)))
+	wait := min(idle, due.Time().Sub(now))
 	if wait < distrustPause && !p.mayLeave() {
 		return distrustPause
 	}
 	return wait
+}
+
+// untilLook returns the time until an idle tick next notices that the clock was set: more than 0, and IdleMax at most. All
+// ticks of a process wake at the same instants, because the Go runtime watches a thread that has gone to sleep in the
+// kernel, with some fifty wakes of its own in the next ten milliseconds, and watches many with as many as one. The
+// instants are a quarter of a second away from whole seconds, at which most launches are due.
+func untilLook(now time.Time) time.Duration {
+	return IdleMax - time.Duration(now.Add(IdleMax/2).UnixNano())%IdleMax
 }
