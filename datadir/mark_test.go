@@ -81,3 +81,19 @@ func fileOf(t *testing.T, path string) os.FileInfo {
 	}
 	return info
 }
+
+// TestShardsLookTogether: whenever a shard begins to keep its log, it looks within a period, at an instant that all
+// shards share and that is no whole second.
+func TestShardsLookTogether(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	for past := time.Duration(0); past < 2*time.Second; past += 7 * time.Millisecond {
+		now := start.Add(past)
+		wait := untilLook(now, time.Second)
+		if wait <= 0 || wait > time.Second {
+			t.Fatalf("after %s it looks in %s", past, wait)
+		}
+		if at := now.Add(wait).Sub(start) % time.Second; at != time.Second/2 {
+			t.Fatalf("after %s it looks %s after a whole second", past, at)
+		}
+	}
+}
