@@ -109,14 +109,18 @@ func (h *hostLease) put(ctx context.Context, node string, v nodeValue, revision 
 }
 
 // end ends the epoch in which another process took a lease, unless it has ended already: from then on that process can
-// renew none of its leases.
-func (h *hostLease) end(ctx context.Context, lease *leaseValue) error {
-	now := h.ledger.node(lease.Node)
+// renew none of its leases. now is the state of that process's node by which the caller has judged that it renews no more: if it
+// has renewed since, end returns errLost.
+func (h *hostLease) end(ctx context.Context, lease *leaseValue, now nodeState) error {
 	if now.value.hasEnded(lease.Process, lease.Epoch) {
 		return nil
 	}
 	next := nodeValue{Cluster: lease.Cluster, Node: lease.Node, Epoch: lease.Epoch + 1, Renewal: now.value.Renewal + 1, EndedBy: heirOf(h.opts.Node, h.opts.Process), Ended: lease.Process, Shards: []shardGrant{}}
 	if _, err := h.put(ctx, lease.Node, next, now.revision); err != nil {
+		latest := h.ledger.node(lease.Node)
+		if errors.Is(err, errLost) && latest.value.hasEnded(lease.Process, lease.Epoch) {
+			return nil // another member of this process was faster
+		}
 		return err
 	}
 	h.opts.Logger.Info("the leases of a node were ended", slog.String("node", lease.Node), slog.Uint64("node_epoch", lease.Epoch))

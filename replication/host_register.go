@@ -11,15 +11,16 @@ type memberLease struct {
 	shard uint32
 }
 
-// claim implements register. It ends the epoch of the node that has the lease before it takes the key of the shard, so
+// claim implements register. What it knows of the lease and of the holder's node is of one moment: the ledger goes on to see
+// renewals while the requests of a claim are under way, and a claim that judged by the old ones must fail by the new ones. It
+// ends the epoch of the node that has the lease before it takes the key of the shard, so
 // the former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
 func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error) {
 	epoch, err := l.host.hold(ctx)
 	if err != nil {
 		return 0, err
 	}
-	lease := l.host.ledger.lease(l.shard)
-	held, at := l.host.ledger.own(l.shard)
+	lease, held, at, holder := l.host.ledger.claimed(l.shard)
 	if err := l.confirm(ctx, held, at, lease.damaged || revision == 0); err != nil {
 		return 0, err
 	}
@@ -29,7 +30,7 @@ func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue
 	case lease.damaged && lease.revision != revision, !lease.damaged && !known.same(lease.value):
 		return 0, errLost // the ledger has seen more than the member
 	case !held.Released && held.Node != "" && held.Process != l.host.opts.Process:
-		if err := l.host.end(ctx, &held); err != nil {
+		if err := l.host.end(ctx, &held, holder); err != nil {
 			return 0, err
 		}
 	}

@@ -165,6 +165,15 @@ func (l *ledger) lease(shard uint32) leaseSeen {
 	return l.shards[shard].lease
 }
 
+// claimed returns what a claim of a shard goes by, as of one moment: the lease, the value and the revision of the shard's key, and
+// the state of the holder's node.
+func (l *ledger) claimed(shard uint32) (lease leaseSeen, held leaseValue, revision uint64, holder nodeState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.shards[shard]
+	return at.lease, at.value, at.revision, l.nodes[at.value.Node]
+}
+
 // own returns the value and the revision of the key of a shard as they were last seen.
 func (l *ledger) own(shard uint32) (leaseValue, uint64) {
 	l.mu.Lock()

@@ -97,6 +97,7 @@ func (k keysOfNode) put(ctx context.Context, key string, value []byte, revision 
 		}
 		return nil
 	})
+	k.node.feedLedger()
 	return next, errors.Join(err, ctx.Err())
 }
 
@@ -132,6 +133,7 @@ func (k keysOfNode) get(ctx context.Context, key string) (value []byte, revision
 		}
 		return nil
 	})
+	k.node.feedLedger()
 	return value, revision, errors.Join(err, ctx.Err())
 }
 
@@ -145,19 +147,42 @@ func (n *simNode) newHostLease(o *Options) *hostLease {
 	return &hostLease{opts: o, cluster: testCluster, keys: keysOfNode{n.world.keys, n}, ledger: newLedger(o.Shards), warn: func(string, error) {}}
 }
 
+// feedLedger lets the ledger see, while a request of the member is under way, what the watch of the host has received. The
+// member learns of it later, as in a process, where both have goroutines of their own.
+func (n *simNode) feedLedger() {
+	if n.host == nil || n.world.rng.IntN(2) == 0 {
+		return
+	}
+	for n.nextKey(func(s keyState) { _ = n.host.ledger.see(s) }) {
+		n.world.counts["the ledger saw more during a request"]++
+	}
+}
+
+// nextKey passes the next state of a key that has reached this node on; it returns false if there is none.
+func (n *simNode) nextKey(pass func(keyState)) bool {
+	k := n.world.keys
+	if !n.linked || n.fed >= len(k.log) || k.log[n.fed].since > n.world.now-n.watchDelay-n.lag {
+		return false
+	}
+	s := k.log[n.fed].keyState
+	if n.fed++; !k.deaf || s.revision != 0 {
+		pass(s)
+	}
+	return true
+}
+
 // watchKeys passes on the states of the keys that have reached this node.
 func (n *simNode) watchKeys() {
 	l := n.host.ledger
-	for ; n.linked && n.fed < len(n.world.keys.log) && n.world.keys.log[n.fed].since <= n.world.now-n.watchDelay-n.lag; n.fed++ {
-		if n.world.keys.deaf && n.world.keys.log[n.fed].revision == 0 {
-			continue
-		}
-		_ = l.see(n.world.keys.log[n.fed].keyState)
+	tell := func() {
 		select {
 		case <-l.shards[0].news:
 			n.node.sawLease(l.lease(0))
 		default:
 		}
+	}
+	tell() // what the ledger saw during a request
+	for n.nextKey(func(s keyState) { _ = l.see(s); tell() }) {
 	}
 }
 

@@ -3,6 +3,7 @@ package replication
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -71,6 +72,9 @@ func (n *simNode) nextNote() *Reader {
 func (c *checker) writes(n *simNode) {
 	if c.plan.mode == lossy || c.plan.mode == regrowing {
 		return // notes are lost there, as other commits are
+	}
+	if slices.ContainsFunc(c.nodes, func(o *simNode) bool { return o.local.Last().Epoch > n.local.Last().Epoch }) {
+		return // it learns only now that the log took a commit before another node led: who read what is of that time
 	}
 	most, _ := n.node.RowsMax(n.local.notes.table)
 	for _, other := range c.nodes {
