@@ -73,20 +73,6 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	return err
 }
 
-// hit returns which of several shards a blow hits: those that its victim leads, and without a victim all if a takeover is to
-// follow, else none.
-func (r *rig) hit(s scenario, b blow, before []office) []int {
-	switch {
-	case b.victim != nil:
-		shards := ledBy(before, b.victim)
-		fmt.Fprintf(r.progress, " of %s with the shards %v", b.victim.name, shards)
-		return shards
-	case s.takeover:
-		return r.allShards()
-	}
-	return nil
-}
-
 // prepare does what a scenario needs before it can strike. An error that is errLeftOut skips the round. A preparation
 // may reset connections or move the leader of a stream, either of which can lose a reply and so repeat an attempt. So
 // it counts as a fault, without figures of its own.

@@ -15,7 +15,7 @@ import (
 var notSecret = strings.Fields(`
 	group config data listen http-listen http-hosts auth prefix inbox-prefix inbox creds nkey token-file tls-cert tls-key tls-ca
 	http-tls-cert http-tls-key http-tls-client-ca listen-tls-cert listen-tls-key listen-tls-ca cluster-tls-cert cluster-tls-key cluster-tls-ca
-	cluster-name node cluster-listen cluster-password-file durability profile-listen webhook-ca secrets-dir tzdata events-stream log-format log-level
+	cluster-name node zone cluster-listen cluster-password-file durability profile-listen webhook-ca secrets-dir tzdata events-stream log-format log-level
 	color context tenant by output set file timezone schedule exclude overlap missed label description payload header
 	secret-header secret-url sign client-cert method reason idempotency-key to from job status error result
 	contains last-run name-prefix crontab give-up completion action hosts nodes client out allow state host user
