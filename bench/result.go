@@ -42,6 +42,14 @@ func (r *result) add(key, label string, value float64, unit string) {
 	r.Figures = append(r.Figures, figure{key, label, value, unit})
 }
 
+// none adds a count that must be 0.
+func (r *result) none(key, text string, n int) {
+	r.count(key, text, n)
+	if n != 0 {
+		r.breaks("%d are %s", n, text)
+	}
+}
+
 // spread adds the percentiles of samples, in milliseconds.
 func (r *result) spread(key, label string, s samples) {
 	for _, p := range s.points() {

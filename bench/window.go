@@ -156,9 +156,6 @@ func (t *tally) tellBroken(r *result) {
 		{"doubled", "doubled", t.doubled},
 		{"strange", "of an unknown job or time", t.strange},
 	} {
-		r.count(wrong.key, wrong.text, wrong.n)
-		if wrong.n != 0 {
-			r.breaks("%d are %s", wrong.n, wrong.text)
-		}
+		r.none(wrong.key, wrong.text, wrong.n)
 	}
 }
