@@ -17,17 +17,20 @@ const (
 	driveAfter = 2 * beatFresh
 	// steadyAfter is how long a node is heard without a break before it is given anything.
 	steadyAfter = 2 * time.Second
+	// reviewEvery is the time between two comparisons of the keys with what is known of them.
+	reviewEvery = 10 * time.Second
 	// joinTime is how long a node that is to receive a copy of a shard may not do it before another one may.
 	joinTime = time.Minute
 )
 
 // driver places the shards while this process leads shard 0. Two drivers do no harm: each writes only what has not changed
-// since it was seen. It belongs to one goroutine, apart from asked.
+// since it was seen. It belongs to one goroutine.
 type driver struct {
 	*Host
-	since  time.Duration            // since when it drives; 0: it does not
-	spread time.Duration            // when leaderships were looked at last
-	joins  map[uint32]time.Duration // when the node that is to join a shard did so last
+	since    time.Duration            // since when it drives; 0: it does not
+	spread   time.Duration            // when leaderships were looked at last
+	reviewed time.Duration            // when the keys of the bucket were compared with what is known of them
+	joins    map[uint32]time.Duration // when the node that is to join a shard did so last
 }
 
 // driveAll drives until ctx ends.
@@ -59,6 +62,14 @@ func (h *Host) drives() bool {
 
 // step looks at the places once, and writes what is to change now.
 func (d *driver) step(ctx context.Context, now time.Duration) error {
+	if now-d.reviewed >= reviewEvery {
+		states, err := d.bucket.list(ctx, ">")
+		if err != nil {
+			return err
+		}
+		d.places.review(states)
+		d.reviewed = now
+	}
 	nodes := d.heard()
 	if err := d.fill(ctx, nodes, now); err != nil {
 		return err

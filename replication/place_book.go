@@ -150,6 +150,28 @@ func (p *places) lost() {
 	}
 }
 
+// review notes which keys are gone, given all that the bucket has: a watch does not show the loss of a bucket.
+func (p *places) review(states []keyState) {
+	there := make(map[string]bool, len(states))
+	for _, s := range states {
+		there[s.key] = true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for shard, at := range p.places {
+		if !there[keyOfPlace(shard)] {
+			at.revision = 0
+			p.places[shard] = at
+		}
+	}
+	for name, at := range p.drains {
+		if !there[drainKeys+name] {
+			at.revision = 0
+			p.drains[name] = at
+		}
+	}
+}
+
 // lostDrains returns the nodes that drain, and whose keys are gone.
 func (p *places) lostDrains() (names []string) {
 	p.mu.Lock()
