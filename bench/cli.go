@@ -35,6 +35,8 @@ type cli struct {
 	Shards   shardsCmd   `cmd:"" help:"Measure what several shards cost: a cluster with one shard beside one with several."`
 	Grow     growCmd     `cmd:"" help:"Measure what it costs a cluster of several shards that a node joins, and that it drains."`
 	Takeover takeoverCmd `cmd:"" help:"Load many jobs into several shards, and kill a node: memory, time to take over, and what is lost."`
+	Runs     runsCmd     `cmd:"" help:"Measure the processor time of a run with one shard and with several, in turns."`
+	Handover handoverCmd `cmd:"" help:"Measure a steady load while one shard after the other is handed over."`
 	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
 	Noise    noiseCmd    `cmd:"" hidden:"" help:"Send noise for another bench process."`

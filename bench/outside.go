@@ -21,9 +21,11 @@ type outside struct {
 	brokers []*member
 	nodes   []*member // named a, b and so on
 	names   []string  // of the nodes
-	urls    string    // of all NATS servers
-	shards  int
-	client  *client.Client // connected to the NATS servers, so that any node answers it
+	// profiles are the addresses where the nodes serve profiles. It costs nothing while none is asked for.
+	profiles []string
+	urls     string // of all NATS servers
+	shards   int
+	client   *client.Client // connected to the NATS servers, so that any node answers it
 }
 
 // outsideBrokers is the number of NATS servers: the least with which nothing stops when one dies.
@@ -34,13 +36,13 @@ const outsideNodesMax = 8
 
 // launchOutside starts a cluster on empty directories, whose names begin with dir, and waits until each node leads and
 // holds its share. The caller clears the cluster even after an error.
-func (s *stand) launchOutside(dir string, nodes, shards int, more ...string) (*outside, error) {
-	addrs, err := ports.Free(2*outsideBrokers + nodes)
+func (s *stand) launchOutside(dir string, nodes, shards int) (*outside, error) {
+	addrs, err := ports.Free(2*outsideBrokers + 2*nodes)
 	if err != nil {
 		return &outside{}, err
 	}
-	o := &outside{shards: shards}
 	clients, routes, webs := addrs[:outsideBrokers], addrs[outsideBrokers:2*outsideBrokers], addrs[2*outsideBrokers:]
+	o := &outside{shards: shards, profiles: webs[nodes:]}
 	for i, address := range clients {
 		name := fmt.Sprintf("nats%d", i+1)
 		err := s.add(&o.brokers, dir+"-"+name, "", "--witness", "--cluster-name", "nats", "--node", name, "--listen", address,
@@ -56,9 +58,8 @@ func (s *stand) launchOutside(dir string, nodes, shards int, more ...string) (*o
 	for i := range nodes {
 		name := string(rune('a' + i))
 		o.names = append(o.names, name)
-		err := s.add(&o.nodes, dir+"-"+name, webs[i], slices.Concat([]string{
-			"--cluster-name", "bench", "--node", name, "--nats", o.urls, "--nats-syncs", "--http-listen", webs[i], "--shards", strconv.Itoa(shards),
-		}, more)...)
+		err := s.add(&o.nodes, dir+"-"+name, webs[i], "--cluster-name", "bench", "--node", name, "--nats", o.urls, "--nats-syncs",
+			"--http-listen", webs[i], "--profile-listen", o.profiles[i], "--shards", strconv.Itoa(shards))
 		if err != nil {
 			return o, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,17 @@ func (r *result) none(key, text string, n int) {
 	if n != 0 {
 		r.breaks("%d are %s", n, text)
 	}
+}
+
+// extent adds the least, the middle and the greatest of some values.
+func (r *result) extent(key, label string, values []float64, unit string) {
+	if len(values) == 0 {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	r.add(key+"_min", label+", min", sorted[0], unit)
+	r.add(key+"_median", label+", median", sorted[len(sorted)/2], unit)
+	r.add(key+"_max", label+", max", sorted[len(sorted)-1], unit)
 }
 
 // spread adds the percentiles of samples, in milliseconds.

@@ -46,6 +46,7 @@ type divided struct {
 
 func (c *shardsCmd) measure(s *stand) []*result {
 	idle := &result{Name: "shards_idle", Setting: fmt.Sprintf("clusters of two nodes and a witness with one shard and with %d, %d windows of %s at the same time", c.Shards, c.Windows, c.Idle)}
+	wire := &result{Name: "shards_wire", Setting: fmt.Sprintf("what the nodes of both clusters send each other in %s in which nothing fires", c.Idle)}
 	puts := &result{Name: "shards_put", Setting: fmt.Sprintf("%d registrations of one client, in turns at the subject of the shard and at a node that passes them on to another one", c.Puts)}
 	many := &result{Name: "shards_put_many_clients", Setting: fmt.Sprintf("%d clients for %s at the subjects of the shards, then at the nodes", c.Clients, c.For)}
 	one, err := s.launchTrio("one")
@@ -61,7 +62,7 @@ func (c *shardsCmd) measure(s *stand) []*result {
 	for _, part := range []struct {
 		r   *result
 		run func(*stand, *result, *trio, *divided) error
-	}{{idle, c.idle}, {puts, c.put}, {many, c.together}} {
+	}{{idle, c.idle}, {wire, c.wire}, {puts, c.put}, {many, c.together}} {
 		if err == nil {
 			err = part.run(s, part.r, one, d)
 		}
@@ -90,19 +91,9 @@ func (c *shardsCmd) idle(s *stand, r *result, one *trio, d *divided) error {
 		a, b := (one.cpu()-before1).Seconds()/took, (d.cpu()-beforeMany).Seconds()/took
 		of1, ofMany, ratios = append(of1, 100*a), append(ofMany, 100*b), append(ratios, b/a)
 	}
-	for _, f := range []struct {
-		key, label, unit string
-		list             []float64
-	}{
-		{"one_percent", "one shard, processor time of all processes", "%", of1},
-		{"several_percent", "several shards", "%", ofMany},
-		{"ratio", "several to one", "", ratios},
-	} {
-		slices.Sort(f.list)
-		r.add(f.key+"_min", f.label+", min", f.list[0], f.unit)
-		r.add(f.key+"_median", f.label+", median", f.list[len(f.list)/2], f.unit)
-		r.add(f.key+"_max", f.label+", max", f.list[len(f.list)-1], f.unit)
-	}
+	r.extent("one_percent", "one shard, processor time of all processes", of1, "%")
+	r.extent("several_percent", "several shards", ofMany, "%")
+	r.extent("ratio", "several to one", ratios, "")
 	return s.ctx.Err()
 }
 
