@@ -16,7 +16,7 @@ import (
 )
 
 // outside is a cluster whose NATS servers are processes of their own, so that the figures of its nodes are theirs alone.
-// The NATS servers are three witnesses of another cluster, which nobody founds: a witness is nothing but a NATS server.
+// The NATS servers are three witnesses of another cluster, which no node founds: a witness is nothing but a NATS server.
 type outside struct {
 	brokers []*member
 	nodes   []*member // named a, b and so on

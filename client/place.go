@@ -31,7 +31,7 @@ type PlaceReply struct {
 const replyPlace = "place"
 
 // Place asks for a change of the places of shards. When it returns without an error, what was asked for is durable, and is
-// carried out afterwards: [Client.Status] shows how far it is. While shard 0 has no leader, nobody answers, and Place returns
+// carried out afterwards: [Client.Status] shows how far it is. While shard 0 has no leader, no node answers, and Place returns
 // when ctx ends. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Place(ctx context.Context, q PlaceRequest) (reply PlaceReply, err error) {
 	if err := c.askNode(ctx, c.opts.Prefix+".cluster.place", replyPlace, "a change of places", q, &reply); err != nil {

@@ -39,7 +39,7 @@ func figures(engine Engine) Options {
 		}
 	}
 	return Options{
-		Node: api.Node{Version: "v1.2.3"}, Logger: quiet, Shards: []Shard{{Engine: engine, Storage: storage}},
+		Node: api.Node{Version: "v1.2.3"}, Logger: quiet, Shards: just(Shard{Engine: engine, Storage: storage}),
 		Deliveries: func() *Deliveries {
 			d := &Deliveries{Connected: true, Reconnects: 2}
 			for _, kind := range []string{"nats", "request", "jetstream", "http"} {
@@ -79,7 +79,7 @@ func TestFigures(t *testing.T) {
 // process alone.
 func TestFiguresMissing(t *testing.T) {
 	opts := figures(reading{})
-	opts.Shards[0].Storage = func() *Storage { return nil }
+	opts.Shards = just(Shard{Engine: reading{}, Storage: func() *Storage { return nil }})
 	if text := scrapeText(New(opts)); strings.Contains(text, "carillon_wal_") || !strings.Contains(text, "carillon_jobs{") {
 		t.Errorf("without a directory: %s", text)
 	}
@@ -97,7 +97,7 @@ func TestCounts(t *testing.T) {
 		Lateness: scheduler.Lateness{Count: 10, P99: 1500 * time.Microsecond},
 	}
 	st.SkippedBy[job.ReasonOverlap], st.SkippedBy[job.ReasonWindow] = 8, 9
-	text := scrapeText(New(Options{Logger: quiet, Shards: []Shard{{Engine: reading{st}}}}))
+	text := scrapeText(New(Options{Logger: quiet, Shards: just(Shard{Engine: reading{st}})}))
 	for _, line := range []string{
 		`carillon_skipped_total{reason="overlap",shard="3"} 8`, `carillon_skipped_total{reason="missed",shard="3"} 0`,
 		`carillon_runs_cancelled_total{shard="3"} 1`, `carillon_attempts_retried_total{shard="3"} 2`, `carillon_reports_stale_total{shard="3"} 3`,

@@ -24,7 +24,7 @@ func families(t testing.TB, engine Engine, accept string) map[string]*dto.Metric
 	req := httptest.NewRequest("GET", "/metrics", nil)
 	req.Header.Set("Accept", accept)
 	rec := httptest.NewRecorder()
-	New(Options{Logger: quiet, Shards: []Shard{{Engine: engine}}}).ServeHTTP(rec, req)
+	New(Options{Logger: quiet, Shards: just(Shard{Engine: engine})}).ServeHTTP(rec, req)
 	decoder := expfmt.NewDecoder(rec.Body, expfmt.ResponseFormat(rec.Header()))
 	all := make(map[string]*dto.MetricFamily)
 	for {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
@@ -35,9 +36,11 @@ type Options struct {
 
 	Insecure bool // the operator accepts listeners that are open to other machines
 
-	// Shards are the engines of the process with what each has of its own, in the order of their numbers; none for a
-	// witness.
-	Shards []Shard
+	// Shards returns the engines of the process with what each has of its own, in the order of their numbers: in a cluster of
+	// several shards they come and go. nil for a witness.
+	Shards func() []Shard
+	// Divided says that the cluster has several shards, of which the process may have one.
+	Divided bool
 	// Executor returns what carries out requests at the moment; nil: nothing just now.
 	Executor func() *api.Executor
 	// Deliveries must return a value.
@@ -79,12 +82,16 @@ const scrapesMax = 8
 // them.
 func New(opts Options) http.Handler {
 	opts.Version, opts.Logger = cmp.Or(opts.Version, "dev"), cmp.Or(opts.Logger, slog.Default())
-	return promhttp.HandlerFor(newRegistry(opts), promhttp.HandlerOpts{
+	process := newRegistry(opts)
+	all := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		return prometheus.Gatherers{process, shardRegistry(opts)}.Gather()
+	})
+	return promhttp.HandlerFor(all, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: scrapesMax,
 	})
 }
 
-// newRegistry returns a registry with everything that Prometheus is shown. It is not the global registry of the
+// newRegistry returns a registry with what Prometheus is shown of the process. It is not the global registry of the
 // library, so that two servers in one process, as in tests, do not share metrics. A name that is registered twice
 // panics here, at the start.
 func newRegistry(opts Options) *prometheus.Registry {
@@ -99,7 +106,6 @@ func newRegistry(opts Options) *prometheus.Registry {
 	if opts.Quotas != nil {
 		r.MustRegister(&quotaCollector{opts.Quotas})
 	}
-	registerShards(r, opts)
 	if opts.Deliveries != nil {
 		r.MustRegister(&deliveryCollector{opts.Deliveries})
 	}
@@ -112,16 +118,18 @@ func newRegistry(opts Options) *prometheus.Registry {
 	return r
 }
 
-// registerShards adds the metrics of the shards. Those of an engine always have the label shard. Those of its log, its store
+// shardRegistry returns a registry with the metrics of the shards that the process has at this scrape. Those of an engine always have the label shard. Those of its log, its store
 // and its node have it if there are several shards; with one they stay as they were before there were shards.
-func registerShards(r *prometheus.Registry, opts Options) {
-	if len(opts.Shards) == 0 {
-		return
+func shardRegistry(opts Options) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	if opts.Shards == nil {
+		return r
 	}
-	r.MustRegister(&engineCollector{opts.Shards, opts.Version})
-	for _, s := range opts.Shards {
+	shards := opts.Shards()
+	r.MustRegister(&engineCollector{shards, opts.Version})
+	for _, s := range shards {
 		labelled := prometheus.Registerer(r)
-		if len(opts.Shards) > 1 {
+		if opts.Divided {
 			labelled = prometheus.WrapRegistererWith(prometheus.Labels{"shard": strconv.FormatUint(uint64(s.Number), 10)}, r)
 		}
 		if s.Storage != nil {
@@ -131,4 +139,5 @@ func registerShards(r *prometheus.Registry, opts Options) {
 			labelled.MustRegister(&clusterCollector{s.Cluster})
 		}
 	}
+	return r
 }

@@ -81,7 +81,7 @@ func TestCluster(t *testing.T) {
 		TrustMS: 1500, Term: 7, LagMS: 20, Void: map[string]uint64{"term": 3},
 		Nodes: []client.ClusterNode{{Node: "b", Role: "standby", Lag: 4, SilentMS: 250, ClockOffsetMS: -2}},
 	}
-	shown := scrapeText(New(Options{Logger: quiet, Shards: []Shard{{Engine: reading{}, Cluster: func() *client.Cluster { return cluster }}}}))
+	shown := scrapeText(New(Options{Logger: quiet, Shards: just(Shard{Engine: reading{}, Cluster: func() *client.Cluster { return cluster }})}))
 	for _, line := range []string{
 		`carillon_lease_trust_seconds 1.5`, `carillon_lease_term 7`, `carillon_replication_lag_seconds 0.02`,
 		`carillon_replication_lag_commits{node="b"} 4`, `carillon_node_silent_seconds{node="b"} 0.25`,

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestMetricsOfEachShard(t *testing.T) {
 		})
 	}
 	shards[1].Storage = func() *Storage { return nil } // it is receiving another one
-	text := scrapeText(New(Options{Logger: quiet, Shards: shards}))
+	text := scrapeText(New(Options{Logger: quiet, Shards: func() []Shard { return shards }, Divided: true}))
 	for n := range 3 {
 		for _, line := range []string{
 			fmt.Sprintf(`carillon_jobs{shard="%d"} %d`, n, 10+n), fmt.Sprintf(`carillon_wal_segments{shard="%d"} %d`, n, 20+n),
@@ -39,3 +40,29 @@ func TestMetricsOfEachShard(t *testing.T) {
 		t.Error("there is no line with the role of shard 1")
 	}
 }
+
+// TestMetricsFollowTheShards: a shard that comes later is shown, and one that has gone is not. One of several has the label also
+// while it is the only one.
+func TestMetricsFollowTheShards(t *testing.T) {
+	of := func(n uint32) Shard {
+		return Shard{Number: n, Engine: reading{scheduler.Status{Shard: n}}, Storage: func() *Storage { return &Storage{Segments: 20 + int(n)} }}
+	}
+	shards := []Shard{of(0)}
+	handler := New(Options{Logger: quiet, Shards: func() []Shard { return shards }, Divided: true})
+	for _, has := range [][]uint32{{0}, {0, 5}, {5}} {
+		shards = nil
+		for _, n := range has {
+			shards = append(shards, of(n))
+		}
+		text := scrapeText(handler)
+		for _, n := range []uint32{0, 5} {
+			line := fmt.Sprintf("carillon_wal_segments{shard=\"%d\"} %d\n", n, 20+n)
+			if is := strings.Contains(text, line); is != slices.Contains(has, n) {
+				t.Errorf("with the shards %v: %q is there: %t", has, line, is)
+			}
+		}
+	}
+}
+
+// just returns a function that returns one shard.
+func just(s Shard) func() []Shard { return func() []Shard { return []Shard{s} } }

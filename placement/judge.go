@@ -16,6 +16,8 @@ func CanDrain(nodes []Node, shards []Shard, copies int, node string) error {
 		return fmt.Errorf("there is no node %q; want one of %s", node, listOf(p.names))
 	case n.Drains:
 		return fmt.Errorf("node %s drains already", node)
+	case !n.Up:
+		return fmt.Errorf("node %s is not there, or has been for a moment only; if it does not come back, remove it", node)
 	}
 	others := 0
 	for _, o := range p.nodes {

@@ -22,6 +22,7 @@ func TestRefusals(t *testing.T) {
 		{CanDrain(nodes, shards, 2, "x"), `there is no node "x"; want one of a, b, c, d`},
 		{CanDrain(nodes, shards, 2, "c"), "node c drains already"},
 		{CanDrain(nodes, shards, 2, "b"), "node b cannot drain: shard 1 would have one copy, and is to have 2; add a node before"},
+		{CanDrain(nodes, shards, 2, "d"), "node d is not there"},
 		{CanDrain(nodes[:1], nil, 2, "a"), "node a cannot drain: it is the only one"},
 		{CanRemove(nodes, shards, "x"), `there is no node "x"`},
 		{CanRemove(nodes, shards, "a"), "node a is there: drain it, and stop its process"},

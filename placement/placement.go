@@ -72,7 +72,7 @@ func newPlan(nodes []Node, shards []Shard, copies int) *plan {
 	return p
 }
 
-// node returns a node; one that nobody has heard is not up.
+// node returns a node; one that is not among the known ones is not up.
 func (p *plan) node(name string) *Node {
 	if n := p.nodes[name]; n != nil {
 		return n

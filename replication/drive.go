@@ -97,7 +97,7 @@ func (d *driver) step(ctx context.Context, now time.Duration) error {
 func (d *driver) fill(ctx context.Context, nodes []heardNode, now time.Duration) error {
 	for n := uint32(everywhere + 1); int(n) < d.opts.Shards; n++ {
 		at := d.places.of(n)
-		if at.revision != 0 {
+		if at.isKnown() {
 			continue
 		}
 		v := at.value

@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/placement"
 )
 
-// plan returns the nodes and all shards as the planner sees them. A node that left a moment ago, or that a place names and
-// nobody has heard, is one that is not up.
+// plan returns the nodes and all shards as the planner sees them. A node that a key names, and that is not heard, is one that is
+// not up.
 func (h *Host) plan(heard []heardNode, now time.Duration) (nodes []placement.Node, shards []placement.Shard) {
 	known := make(map[string]bool)
 	for i := range heard {

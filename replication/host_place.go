@@ -58,12 +58,12 @@ func (h *Host) Claim(ctx context.Context, has []uint32) (wanted []uint32, err er
 // counts.
 func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
 	at, self := h.places.of(shard), h.opts.Node
-	lacks := at.revision == 0 || len(at.value.Copies) < h.opts.Copies && at.value.Joins == "" && !at.value.has(self)
+	lacks := !at.isKnown() || len(at.value.Copies) < h.opts.Copies && at.value.Joins == "" && !at.value.has(self)
 	if !lacks || h.places.draining(self).value.Drains {
 		return nil
 	}
 	if !has {
-		whole, err := h.isWhole(ctx, shard, at.revision == 0)
+		whole, err := h.isWhole(ctx, shard, !at.isKnown())
 		if err != nil || !whole {
 			return err
 		}
@@ -115,7 +115,7 @@ func (h *Host) Placed() <-chan struct{} { return h.placed }
 // this process leads, MayDrop has it hand the shard over.
 func (h *Host) MayDrop(shard uint32) bool {
 	m, at := h.member(shard), h.places.of(shard)
-	if shard == everywhere || m == nil || at.revision == 0 || at.value.has(h.opts.Node) {
+	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) {
 		return false
 	}
 	leader, says, led := leaderOf(h.heard(), shard, h.opts.Boot())
@@ -144,7 +144,7 @@ func (h *Host) mayHold(shard uint32, node string) bool {
 		return true
 	}
 	at := h.places.of(shard)
-	return at.revision == 0 || slices.Contains(at.value.Copies, node)
+	return !at.isKnown() || slices.Contains(at.value.Copies, node)
 }
 
 // watchPlaces passes on that a place has changed, until ctx ends.

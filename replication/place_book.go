@@ -25,8 +25,11 @@ type places struct {
 // placeSeen is a place with the revision of its key.
 type placeSeen struct {
 	value    placeValue
-	revision uint64
+	revision uint64 // 0: there is no key
 }
+
+// isKnown reports whether the shard has a place.
+func (p *placeSeen) isKnown() bool { return p.revision != 0 && p.value.Change != 0 }
 
 // drainSeen is whether a node drains, with the revision of its key.
 type drainSeen struct {
@@ -61,31 +64,36 @@ func (p *places) see(s keyState) error {
 }
 
 func (p *places) seePlace(shard uint32, s keyState) error {
-	v, err := decodePlace(s.value)
-	if s.revision != 0 && err == nil && v.Cluster != p.cluster {
-		err = fmt.Errorf("replication: the place of shard %d is of another cluster", shard)
-	}
-	if s.revision != 0 && err != nil {
-		return err
-	}
+	v, err := p.decode(s)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.revision == 0 {
+	defer p.tell()
+	switch old := p.places[shard]; {
+	case errors.Is(err, errLaterPlace):
+	case s.revision == 0:
 		delete(p.places, shard)
-	} else if old := p.places[shard]; s.revision > old.revision || v.Change > old.value.Change {
+	case s.revision > old.revision || v.Change > old.value.Change:
 		p.places[shard] = placeSeen{v, s.revision}
 	}
-	p.tell()
-	return nil
+	return err
+}
+
+// decode decodes a state of a place. What another cluster has left under the prefix, or a foreign program, counts as no place: it
+// is replaced, and so is the key of a place that was deleted. It returns an error of a place that only a later release can read.
+func (p *places) decode(s keyState) (v placeValue, err error) {
+	if s.revision == 0 {
+		return v, nil
+	}
+	if v, err = decodePlace(s.value); err == nil && v.Cluster == p.cluster || errors.Is(err, errLaterPlace) {
+		return v, err
+	}
+	return placeValue{}, nil
 }
 
 func (p *places) seeDrain(name string, s keyState) error {
 	v, err := decodeDrain(s.value)
-	if s.revision != 0 && err == nil && v.Cluster != p.cluster {
-		err = fmt.Errorf("replication: the key %s%s is of another cluster", drainKeys, name)
-	}
-	if s.revision != 0 && err != nil {
-		return err
+	if s.revision != 0 && (err != nil || v.Cluster != p.cluster) {
+		return err // a node of another cluster, or nothing that can be read: the node does not drain
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +128,7 @@ func (p *places) draining(node string) drainSeen {
 	return p.drains[node]
 }
 
-// named returns the nodes that the places name, sorted.
+// named returns the nodes that the keys name, sorted: they hold or receive copies, or drain.
 func (p *places) named() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,6 +139,11 @@ func (p *places) named() []string {
 		}
 		if at.value.Joins != "" {
 			names[at.value.Joins] = true
+		}
+	}
+	for name, at := range p.drains {
+		if at.value.Drains {
+			names[name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -205,11 +218,11 @@ func (p *places) refresh(ctx context.Context, keys keys, shard uint32) {
 	if err != nil {
 		return
 	}
-	v, err := decodePlace(b)
+	v, err := p.decode(keyState{keyOfPlace(shard), b, revision})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := p.places[shard]
-	if at.revision = revision; revision != 0 && err == nil && v.Change >= at.value.Change {
+	if at.revision = revision; err == nil && v.Change >= at.value.Change {
 		at.value = v
 	}
 	p.places[shard] = at

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -28,6 +29,9 @@ type placeValue struct {
 }
 
 const placeVersion = 1
+
+// errLaterPlace says that a later release has written a key, which this one must not replace.
+var errLaterPlace = errors.New("replication: a later release has written this key")
 
 // has reports whether a node is to hold the shard, or receives it.
 func (v *placeValue) has(node string) bool { return v.Joins == node || slices.Contains(v.Copies, node) }
@@ -64,7 +68,7 @@ func decodePlace(b []byte) (v placeValue, err error) {
 		return v, fmt.Errorf("replication: a place is damaged: %w", err)
 	}
 	if v.Version != placeVersion {
-		return v, fmt.Errorf("replication: a place has version %d, and this program knows %d", v.Version, placeVersion)
+		return v, fmt.Errorf("%w: a place of version %d, and this program knows %d", errLaterPlace, v.Version, placeVersion)
 	}
 	return v, nil
 }
@@ -89,7 +93,7 @@ func decodeDrain(b []byte) (v drainValue, err error) {
 		return v, fmt.Errorf("replication: the key of a node that drains is damaged: %w", err)
 	}
 	if v.Version != placeVersion {
-		return v, fmt.Errorf("replication: the key of a node that drains has version %d, and this program knows %d", v.Version, placeVersion)
+		return v, fmt.Errorf("%w: that of a node that drains, of version %d, and this program knows %d", errLaterPlace, v.Version, placeVersion)
 	}
 	return v, nil
 }

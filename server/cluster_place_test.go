@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/testkit"
@@ -128,6 +130,12 @@ func TestNodesHoldTheirShare(t *testing.T) {
 	}
 	testkit.Until(t, "d is empty", func() bool { return len(d.leads()) == 0 && len(d.held()) == 0 })
 	settled(t, a, b, c)
+	testkit.Refuses(t, p.place(client.PlaceRequest{Verb: client.PlaceRemove, Node: "d"}), "node d is there")
+	if err := d.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "d is removed", func() bool { return p.place(client.PlaceRequest{Verb: client.PlaceRemove, Node: "d"}) == nil })
+	testkit.Refuses(t, p.place(client.PlaceRequest{Verb: client.PlaceRemove, Node: "d"}), "there is no node")
 	if after := p.identities(); !maps.Equal(before, after) {
 		t.Errorf("the jobs were %v, and are %v", before, after)
 	}
@@ -204,6 +212,26 @@ func TestPlacesOutliveTheirBucket(t *testing.T) {
 		}
 	}
 	p.eachTickOnce("job", 5)
+}
+
+// TestPlacesOfAnotherCluster: what a cluster that was given up has left in the bucket of the prefix, or a foreign program has written
+// there, is replaced.
+func TestPlacesOfAnotherCluster(t *testing.T) {
+	t.Parallel()
+	p := newTroupe(t)
+	kv, err := p.js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "CARILLON_LEASE_carillon", History: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{
+		"place.1": `{"version":1,"cluster":"00112233445566778899aabbccddeeff","shard":1,"copies":["x"],"change":7}`, "place.2": "{", "drain.a": `{"version":1,"cluster":"00112233445566778899aabbccddeeff","node":"a","drains":true}`,
+	} {
+		if _, err := kv.PutString(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := p.placed("a", t.TempDir(), nil), p.placed("b", t.TempDir(), nil)
+	settled(t, a, b)
 }
 
 // TestZonesAndWeights: copies of a shard are in different zones, and a node of twice the weight holds about twice as much.

@@ -171,7 +171,7 @@ func (r *remote) askUntilTaken(ctx context.Context, m handoverOf) (reply client.
 		}
 		refused, isError := errors.AsType[*client.Error](err)
 		if !isError || refused.Code != client.CodeUnavailable || refused.Cause != nil {
-			return reply, err // it was taken, it cannot be, or nobody answers
+			return reply, err // it was taken, it cannot be, or no node answers
 		}
 		select {
 		case <-ctx.Done():
