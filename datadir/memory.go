@@ -5,7 +5,7 @@ import "github.com/carillon-io/carillon/snapshot"
 // The memtables of all shards of a process together are to have memTablesBytes, and each at least memTableBytesMin: smaller
 // ones would be flushed so often that the files of a busy shard would not be merged as fast.
 const (
-	memTablesBytes   = 64 << 20
+	memTablesBytes   = 32 << 20
 	memTableBytesMin = 2 << 20
 )
 
