@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
@@ -54,8 +55,9 @@ func TestRowsOfAllNodes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := newMemStore()
 	opts, _ := startWorker(t, &memLog{}, store, 1)
-	reads := byte(job.RowsVersionUnmarked)
-	opts.RowsMax = func(map[string]byte) (byte, string) { return reads, "node-b" }
+	var reads atomic.Uint32 // the engine's goroutine asks too
+	reads.Store(job.RowsVersionUnmarked)
+	opts.RowsMax = func(map[string]byte) (byte, string) { return byte(reads.Load()), "node-b" }
 	e := must(Open(opts))
 	ended := make(chan error, 1)
 	go func() { ended <- e.Serve(ctx) }()
@@ -74,7 +76,7 @@ func TestRowsOfAllNodes(t *testing.T) {
 		t.Errorf("the store says that it has rows of version %d, want nothing", rows)
 	}
 	needs, _ := job.RowsVersionOf(&d)
-	reads = needs // no node reads the index yet, which would be newer rows by itself
+	reads.Store(uint32(needs)) // no node reads the index yet, which would be newer rows by itself
 	if _, _, err := e.Put(ctx, &d, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestRowsOfAllNodes(t *testing.T) {
 	if got := e.Status().RowsVersion; got != needs {
 		t.Errorf("the status says that the rows have version %d, want %d", got, needs)
 	}
-	reads = job.RowsVersionUnmarked
+	reads.Store(job.RowsVersionUnmarked)
 	d.Name = "more places"
 	if _, _, err := e.Put(ctx, &d, nil); err != nil {
 		t.Errorf("another such job, while node-b reads older rows again and cannot follow anyway: %v", err)

@@ -40,7 +40,7 @@ func (p *troupe) closeOn(s *Server, name string, days ...string) testkit.Reply {
 func (p *troupe) nextDay(s *Server, name string) string {
 	p.t.Helper()
 	var reply struct{ Job client.JobInfo }
-	r := p.ask(s, http.MethodGet, "/api/v1/jobs/"+name, "")
+	r := p.answer(func() testkit.Reply { return p.ask(s, http.MethodGet, "/api/v1/jobs/"+name, "") })
 	if err := json.Unmarshal([]byte(r.Body), &reply); err != nil || r.Status != http.StatusOK || reply.Job.NextRunAt.IsZero() {
 		p.t.Fatalf("%s: %d %s, %v", name, r.Status, r.Body, err)
 	}
@@ -74,6 +74,7 @@ func TestShardThatWasAwayFollowsTheCalendar(t *testing.T) {
 	}
 	day := p.nextDay(a, name)
 	p.split(a, b)
+	a.memberOf(3).shard.Kill()
 	b.memberOf(3).shard.Kill()
 	testkit.Until(t, "the put fails in shard 3", func() bool {
 		r := p.closeOn(a, "closed", day)

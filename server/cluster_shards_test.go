@@ -101,7 +101,7 @@ func (p *troupe) levelInEach(leader, standby *Server) {
 	p.t.Helper()
 	testkit.Until(p.t, "the standby is level in each shard", func() bool {
 		return len(standby.leads()) == 0 && !slices.ContainsFunc(standby.members(), func(m *member) bool {
-			return m.data.Applied().LSN < leader.memberOf(m.number).data.Applied().LSN
+			return appliedIn(m).LSN < appliedIn(leader.memberOf(m.number)).LSN
 		})
 	})
 }

@@ -128,9 +128,12 @@ func (p *troupe) level(leader, standby *Server) {
 	})
 }
 
-// applied returns the position of a node's store.
-func applied(s *Server) (at job.Position) {
-	s.first().shard.WithData(func(d *datadir.Shard) { at = d.Applied() })
+// applied returns the position of the store of a node's first shard.
+func applied(s *Server) job.Position { return appliedIn(s.first()) }
+
+// appliedIn returns the position of the store of one of a node's shards.
+func appliedIn(m *member) (at job.Position) {
+	m.shard.WithData(func(d *datadir.Shard) { at = d.Applied() })
 	return at
 }
 
