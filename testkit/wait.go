@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// Patience is how long Until, Retry and Receive wait before they fail the test. It is far more than a slow machine needs, as a
-	// test that passes never waits for all of it.
-	Patience = time.Minute
+	// Patience is how long Until, Retry and Receive wait before they fail the test: a minute, or three under the race detector. It
+	// is far more than a slow machine needs, as a test that passes never waits for all of it.
+	Patience = slowdown * time.Minute
 
 	pollMin = time.Millisecond
 	pollMax = 20 * time.Millisecond
