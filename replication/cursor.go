@@ -63,7 +63,11 @@ func (c *cursor) hasBefore(f *Frame) bool {
 
 // readFrame returns the frame of a message; nil if there is no such message, or it belongs to another cluster.
 func (c *cursor) readFrame(ctx context.Context, seq uint64) (*Frame, error) {
-	message, err := c.get(ctx, seq)
+	return c.framed(c.get(ctx, seq))
+}
+
+// framed returns the frame of a message that get has returned, as readFrame does.
+func (c *cursor) framed(message []byte, err error) (*Frame, error) {
 	if errors.Is(err, errNoMessage) {
 		return nil, nil
 	}
@@ -170,12 +174,10 @@ func (c *cursor) knows() knowledge {
 // nothing. It costs one read. Without it, a node whose data went another way than the cluster's would locate its
 // place, and read everything since, again for each message: it would never reach the end of a stream that grows.
 func (c *cursor) isSettled(ctx context.Context, seq uint64, v verdict) (bool, error) {
-	if v != suspect || seq <= c.examined || seq != c.seq+1 || c.seq == 0 ||
-		c.imprint == unread || c.imprint == (imprint{}) || c.settled != c.knows() {
+	if v != suspect || seq <= c.examined || seq != c.seq+1 || c.settled != c.knows() {
 		return false, nil
 	}
-	found, err := c.standing(ctx)
-	return err == nil && found == c.imprint, err
+	return c.stands(ctx)
 }
 
 // isLate reports whether a frame stands where the stream has lost another one: the node has applied a different
@@ -243,8 +245,9 @@ func (c *cursor) readOn(ctx context.Context, accept func(f *Frame) error, enough
 
 // readTo judges the messages up to a sequence, or until enough returns true.
 func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) error, enough func() bool) error {
+	window := window{cursor: c, last: last}
 	for c.seq < last {
-		message, err := c.get(ctx, c.seq+1)
+		message, err := window.get(ctx, c.seq+1)
 		if errors.Is(err, errNoMessage) {
 			return c.skip(ctx, c.seq+1)
 		}

@@ -239,7 +239,54 @@ func (s *readsOf) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	return s.memStream.Get(ctx, seq)
 }
 
+func (s *readsOf) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	return getEach(ctx, s, first, last)
+}
+
 func (s *readsOf) Stored(ctx context.Context, seq uint64) ([]byte, error) { return s.Get(ctx, seq) }
+
+// roundsOf counts the requests to a stream that follow one another.
+type roundsOf struct {
+	*memStream
+	rounds int
+}
+
+func (s *roundsOf) Bounds(ctx context.Context) (first, last uint64, err error) {
+	s.rounds++
+	return s.memStream.Bounds(ctx)
+}
+
+func (s *roundsOf) Get(ctx context.Context, seq uint64) ([]byte, error) {
+	s.rounds++
+	return s.memStream.Get(ctx, seq)
+}
+
+func (s *roundsOf) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	s.rounds++
+	if last-first >= rangeMost {
+		return nil, fmt.Errorf("%d to %d are more than %d messages", first, last, rangeMost)
+	}
+	return s.memStream.GetRange(ctx, first, last)
+}
+
+// A node that is level reads the end of the log before it leads. Nothing is launched meanwhile, so it asks the stream a
+// few times only, however long that is.
+func TestLevelNodeLeadsAfterFewReads(t *testing.T) {
+	all := stretch(500, 500)
+	l := logOf(all...)
+	s := &roundsOf{memStream: streamOf(all...)}
+	w := withLog(newTestWriter(s, l), l)
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.catchUp(t.Context(), func(*Frame) error { return nil }); err != nil || w.at != ends(all) {
+		t.Fatalf("it is at %v, %v", w.at, err)
+	}
+	const most = 3 + 1 + 2*reviewMessages/rangeMost // the bounds, the newest frame, and the review in both directions
+	if s.rounds > most {
+		t.Errorf("it asked %d times, want at most %d", s.rounds, most)
+	}
+}
 
 // A node has applied a commit that the cluster does not have, so each further frame is a suspect. It reads each of them
 // a bounded number of times, however many there are: otherwise it would never reach the end of a stream that grows.

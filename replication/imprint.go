@@ -41,3 +41,13 @@ func (c *cursor) standing(ctx context.Context) (imprint, error) {
 	}
 	return imprintOf(message), nil
 }
+
+// stands reports whether the stream still has the message up to which the cursor has judged it. A stream loses messages at
+// its end only, so what comes before that message is what it was, too, and the place needs not be located.
+func (c *cursor) stands(ctx context.Context) (bool, error) {
+	if c.seq == 0 || c.imprint == unread || c.imprint == (imprint{}) {
+		return false, nil
+	}
+	found, err := c.standing(ctx)
+	return err == nil && found == c.imprint, err
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -216,6 +217,22 @@ func (s *jetStream) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	default:
 		return nil, err
 	}
+}
+
+// GetRange implements stream: the requests are under way at the same time.
+func (s *jetStream) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	messages, failed := make([][]byte, last-first+1), make([]error, last-first+1)
+	var all sync.WaitGroup
+	for i := range messages {
+		all.Go(func() { messages[i], failed[i] = s.Get(ctx, first+uint64(i)) })
+	}
+	all.Wait()
+	for _, err := range failed {
+		if err != nil && !errors.Is(err, errNoMessage) {
+			return nil, err
+		}
+	}
+	return messages, nil
 }
 
 // Stored implements stream.

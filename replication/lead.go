@@ -47,8 +47,9 @@ const openTime = 5 * time.Second
 // attempt cannot succeed either.
 func (n *Node) open(ctx context.Context) error {
 	n.publishStatus(RoleCandidate)
-	for begun := n.opts.Boot(); ; {
-		err := n.openOnce(ctx)
+	begun, again := n.opts.Boot(), false
+	for ; ; again = true {
+		err := n.openOnce(ctx, again)
 		failure := localError{}
 		switch {
 		case err == nil:
@@ -66,9 +67,9 @@ func (n *Node) open(ctx context.Context) error {
 	}
 }
 
-// openOnce makes one such attempt. It locates the place in the stream each time: the frame that came before the
-// record was judged but not accepted, and the stream may have lost its end and grown again since this node read
-// it.
+// openOnce makes one such attempt, from the place up to which this node has read the stream if that still stands.
+// Otherwise it locates the place anew, as after another attempt: the frame that came before the record was judged but
+// not accepted.
 //
 // The order of its steps is what makes a takeover lose nothing:
 //
@@ -81,8 +82,12 @@ func (n *Node) open(ctx context.Context) error {
 //     old leader.
 //
 // If a frame of the old leader comes before that record, the record is void, and the attempt begins anew.
-func (n *Node) openOnce(ctx context.Context) error {
-	if err := n.writer.locate(ctx); err != nil {
+func (n *Node) openOnce(ctx context.Context, again bool) error {
+	stands, err := n.writer.stands(ctx)
+	if err == nil && (again || !stands) {
+		err = n.writer.locate(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if err := n.writer.catchUp(ctx, n.accept); err != nil {

@@ -72,8 +72,9 @@ type placed struct {
 // messages up to the newest such frame at or before a sequence. whole says that these reach back to the
 // beginning of the stream.
 func (c *cursor) review(ctx context.Context, first, seq uint64) (known []placed, whole bool, err error) {
+	window := window{cursor: c, first: max(first, 1), back: true}
 	for left := reviewMessages; seq >= first && seq > 0 && left > 0; seq-- {
-		f, err := c.readFrame(ctx, seq)
+		f, err := window.frame(ctx, seq)
 		if err != nil {
 			return nil, false, err
 		}

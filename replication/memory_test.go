@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"testing"
@@ -152,6 +153,10 @@ func (s *memStream) Get(_ context.Context, seq uint64) ([]byte, error) {
 	return s.messages[seq-s.before-1], nil
 }
 
+func (s *memStream) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	return getEach(ctx, s, first, last)
+}
+
 func (s *memStream) Stored(ctx context.Context, seq uint64) ([]byte, error) { return s.Get(ctx, seq) }
 
 func (s *memStream) Lacks(_ context.Context, seq uint64) (bool, error) {
@@ -193,4 +198,16 @@ func (l *memLog) accept(f *Frame) error {
 	}
 	l.frames = append(l.frames[:f.At.LSN-1-l.base.LSN], *f)
 	return nil
+}
+
+// getEach does what [stream] promises of GetRange, one message after the other.
+func getEach(ctx context.Context, s stream, first, last uint64) (messages [][]byte, err error) {
+	for seq := first; seq <= last; seq++ {
+		message, err := s.Get(ctx, seq)
+		if err != nil && !errors.Is(err, errNoMessage) {
+			return nil, err
+		}
+		messages = append(messages, message)
+	}
+	return messages, nil
 }

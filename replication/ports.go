@@ -20,6 +20,9 @@ type stream interface {
 	Bounds(ctx context.Context) (first, last uint64, err error)
 	// Get returns a message. It returns errNoMessage, errStreamGone or another error.
 	Get(ctx context.Context, seq uint64) ([]byte, error)
+	// GetRange returns the messages of all sequences from first to last, of which there are at most rangeMost, in about
+	// the time of one. A message that Get would not return for [errNoMessage] is nil. It returns the other errors of Get.
+	GetRange(ctx context.Context, first, last uint64) ([][]byte, error)
 	// Lacks reports whether the server that leads the stream has no such message. Get can return errNoMessage
 	// for a message that merely has not reached the server that answered.
 	Lacks(ctx context.Context, seq uint64) (bool, error)
@@ -28,6 +31,10 @@ type stream interface {
 	// Pause waits a short time before the caller tries again.
 	Pause(ctx context.Context) error
 }
+
+// rangeMost bounds what one call of GetRange asks for: a message has up to some hundred kilobytes, and all shards of a node
+// may read at the same time.
+const rangeMost = 8
 
 var (
 	errWrongSequence = errors.New("replication: the stream is not where it was expected")

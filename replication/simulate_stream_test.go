@@ -139,6 +139,10 @@ func (s streamOfNode) Lacks(ctx context.Context, seq uint64) (lacks bool, err er
 	return lacks, errors.Join(err, ctx.Err())
 }
 
+func (s streamOfNode) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	return getEach(ctx, s, first, last)
+}
+
 func (s streamOfNode) Stored(ctx context.Context, seq uint64) (message []byte, err error) {
 	err = s.request(s.node, s.plan.reads, func() error {
 		if err := s.state(); err != nil {
