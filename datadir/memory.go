@@ -14,11 +14,15 @@ func memTableBytes(shards int) int64 {
 	return min(max(memTablesBytes/int64(max(1, shards)), memTableBytesMin), snapshot.MemTableBytesDefault)
 }
 
-// openMemory makes the memory that the stores of a node in a cluster share: it may have several shards. It is as large as
-// that of one store alone.
+// newMemory returns a memory for the stores of several shards. Blocks have what one store alone leaves to them.
+func newMemory() *snapshot.Memory {
+	return snapshot.NewMemory(snapshot.CacheBytesDefault - 2*snapshot.MemTableBytesDefault)
+}
+
+// openMemory makes the memory that the stores of a node in a cluster share: it may have several shards.
 func (d *Directory) openMemory(o Options) {
 	if o.clustered() && !o.Witness {
-		d.memory = snapshot.NewMemory(snapshot.CacheBytesDefault)
+		d.memory = newMemory()
 	}
 }
 

@@ -51,3 +51,12 @@ func (c *cursor) stands(ctx context.Context) (bool, error) {
 	found, err := c.standing(ctx)
 	return err == nil && found == c.imprint, err
 }
+
+// resume stays at the cursor's place if that stands, and otherwise locates it anew.
+func (c *cursor) resume(ctx context.Context) error {
+	stands, err := c.stands(ctx)
+	if err != nil || stands {
+		return err
+	}
+	return c.locate(ctx)
+}

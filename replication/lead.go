@@ -83,11 +83,11 @@ func (n *Node) open(ctx context.Context) error {
 //
 // If a frame of the old leader comes before that record, the record is void, and the attempt begins anew.
 func (n *Node) openOnce(ctx context.Context, again bool) error {
-	stands, err := n.writer.stands(ctx)
-	if err == nil && (again || !stands) {
-		err = n.writer.locate(ctx)
+	find := n.writer.resume
+	if again {
+		find = n.writer.locate
 	}
-	if err != nil {
+	if err := find(ctx); err != nil {
 		return err
 	}
 	if err := n.writer.catchUp(ctx, n.accept); err != nil {

@@ -21,12 +21,25 @@ type pacing struct {
 // minPacing is what a scheduler has that is not ahead, and the patience with outcomes that something waits for.
 var minPacing = pacing{decisions: 10 * time.Millisecond, outcomes: 5 * time.Millisecond}
 
-// pacingFor returns the pacing for a lead: a fifth of it, up to 100 and 50 ms. In a cluster, which is ten seconds ahead, more
-// than that gives hardly fewer commits.
-func pacingFor(lead time.Duration) pacing {
+// Bounds of the waits that pacingFor returns. One shard alone decides ten times a second at least, and has each outcome in the
+// log after 50 ms. Several shards of one process would make as many times the commits for the same runs, so each waits longer:
+// for its decisions up to a tenth of the lead, and for outcomes up to five times as long, which is how long a run has to have
+// ended, at most, to be launched again after a crash.
+const (
+	decisionsOfOne = 100 * time.Millisecond
+	outcomesOfOne  = 50 * time.Millisecond
+	outcomesMost   = 5 * outcomesOfOne
+)
+
+// pacingFor returns the pacing for a lead, of one of so many shards: a fifth of the lead, up to the bounds. In a cluster, which
+// is ten seconds ahead, more than that gives hardly fewer commits.
+func pacingFor(lead time.Duration, shards int) pacing {
+	company := time.Duration(max(shards, 1))
+	decisions := max(decisionsOfOne, min(company*decisionsOfOne, lead/10))
+	outcomes := max(outcomesOfOne, min(company*outcomesOfOne, outcomesMost, lead/10))
 	return pacing{
-		decisions: max(minPacing.decisions, min(lead/5, 100*time.Millisecond)),
-		outcomes:  max(minPacing.outcomes, min(lead/5, 50*time.Millisecond)),
+		decisions: max(minPacing.decisions, min(lead/5, decisions)),
+		outcomes:  max(minPacing.outcomes, min(lead/5, outcomes)),
 	}
 }
 

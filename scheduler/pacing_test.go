@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// TestPacingFor: the farther ahead a scheduler is, the longer it waits for company, within bounds.
+// TestPacingFor: the farther ahead a scheduler is, and the more shards there are, the longer it waits for company, within bounds.
 func TestPacingFor(t *testing.T) {
 	for lead, want := range map[time.Duration]pacing{
 		time.Millisecond:       minPacing,
@@ -20,9 +20,24 @@ func TestPacingFor(t *testing.T) {
 		10 * time.Second:       {100 * time.Millisecond, 50 * time.Millisecond},
 		time.Minute:            {100 * time.Millisecond, 50 * time.Millisecond},
 	} {
-		if got := pacingFor(lead); got != want {
-			t.Errorf("%s ahead: %+v, want %+v", lead, got, want)
+		for _, shards := range []int{0, 1} {
+			if got := pacingFor(lead, shards); got != want {
+				t.Errorf("%s ahead, %d shards: %+v, want %+v", lead, shards, got, want)
+			}
 		}
+	}
+	for shards, want := range map[int]pacing{
+		2:   {200 * time.Millisecond, 100 * time.Millisecond},
+		4:   {400 * time.Millisecond, 200 * time.Millisecond},
+		16:  {time.Second, 250 * time.Millisecond},
+		256: {time.Second, 250 * time.Millisecond},
+	} {
+		if got := pacingFor(10*time.Second, shards); got != want {
+			t.Errorf("%d shards: %+v, want %+v", shards, got, want)
+		}
+	}
+	if got, want := pacingFor(time.Second, 16), (pacing{100 * time.Millisecond, 100 * time.Millisecond}); got != want {
+		t.Errorf("16 shards, a second ahead: %+v, want %+v", got, want)
 	}
 }
 
@@ -82,7 +97,7 @@ func (l slowLog) Append(epoch uint64, batch []byte) (job.Position, error) {
 // TestOutcomesDelayNoOtherWork: work that was left over, or is due soon, does not wait because an outcome may.
 func TestOutcomesDelayNoOtherWork(t *testing.T) {
 	e := must(Open(Options{Log: &stillLog{}, Store: newMemStore(), Sender: &shortSender{left: make(map[string]int)}, Settings: Settings{Lead: 10 * time.Second}}))
-	g := gathering{engine: e, pace: pacingFor(10 * time.Second), lastStep: time.Now()}
+	g := gathering{engine: e, pace: pacingFor(10*time.Second, 1), lastStep: time.Now()}
 	e.outcomes.add(job.Outcome{}, true)
 	for what, at := range map[string][2]instant.Millis{
 		"left over":        {instant.LongAgo, instant.LongAgo},

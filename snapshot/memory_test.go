@@ -43,3 +43,35 @@ func TestStoresShareMemory(t *testing.T) {
 		mustClose(t, s)
 	}
 }
+
+// TestMemtablesLeaveRoomForBlocks: stores whose memtables together are larger than the room for blocks have that room all the
+// same, and not more when they are closed.
+func TestMemtablesLeaveRoomForBlocks(t *testing.T) {
+	const stores, blockBytes = 4, 1 << 20
+	m := NewMemory(blockBytes)
+	defer m.Close()
+	dir, all := t.TempDir(), make([]*Store, stores)
+	for i := range all {
+		all[i] = mustOpen(t, Options{Dir: filepath.Join(dir, fmt.Sprint(i)), Memory: m, MemTableBytes: 4 << 20})
+		for n := range job.ID(2000) {
+			mustApply(t, all[i], uint64(n)+1, timerBatch(n))
+		}
+		if _, err := all[i].Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range all {
+		if _, found, err := s.Get(timerKey(1)); err != nil || !found {
+			t.Fatalf("a row is found: %t, %v", found, err)
+		}
+	}
+	if got := all[0].Metrics().CacheBytes; got == 0 || got > blockBytes {
+		t.Errorf("%d bytes of blocks are cached, want some and at most %d", got, blockBytes)
+	}
+	for _, s := range all {
+		mustClose(t, s)
+	}
+	if m.free != tablesMost {
+		t.Errorf("without stores %d bytes are free for memtables, want %d", m.free, tablesMost)
+	}
+}

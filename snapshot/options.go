@@ -32,7 +32,8 @@ type Options struct {
 	// memory, at most down to that of the memtables.
 	CacheBytes int64
 
-	// Memory is shared with other stores of the process; CacheBytes counts for nothing then. Nil: the store has its own.
+	// Memory is shared with other stores of the process; CacheBytes counts for nothing then, and memtables take nothing
+	// from the blocks. Nil: the store has its own.
 	Memory *Memory
 
 	// MemTableBytes is the size at which a memtable is flushed, in bytes. 0 means 16 MiB; the minimum is

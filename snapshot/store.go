@@ -23,6 +23,8 @@ type Store struct {
 	fault  *fault       // the first failure, shared with the guarded file system
 	gate   gate         // counts the calls that use db
 	stalls stalls
+	// giveBack ends the loan of Options.Memory. It is set when Pebble opens.
+	giveBack func()
 
 	// applying is held during each Apply. It guards the order of the commits. applied is set under it,
 	// after the commit is visible, and is read without it. group is used under it.
@@ -51,7 +53,7 @@ func Open(opts Options) (*Store, error) {
 	if opts.fs == nil {
 		opts.fs = vfs.Default
 	}
-	s := &Store{dir: opts.Dir, fs: opts.fs, fault: newFault(opts.Logger), exporting: make(chan struct{}, 1)}
+	s := &Store{dir: opts.Dir, fs: opts.fs, fault: newFault(opts.Logger), exporting: make(chan struct{}, 1), giveBack: func() {}}
 	s.exports = &exports{fault: s.fault}
 	if err := s.open(opts); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", opts.Dir, err)
@@ -77,6 +79,7 @@ func (s *Store) open(opts Options) (err error) {
 		return err
 	})
 	if err != nil {
+		s.giveBack()
 		return errors.Join(err, s.lock.Close())
 	}
 	if err = s.restore(opts.Start); err == nil {
@@ -133,6 +136,7 @@ func (s *Store) release() error {
 	if s.fault.err() != nil {
 		return err
 	}
+	s.giveBack()
 	return errors.Join(err, s.lock.Close())
 }
 

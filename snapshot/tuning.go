@@ -43,7 +43,7 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 		p.WithFSDefaults() // adds the detection of a slow disk
 	}
 	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
-	o.Memory.lend(p)
+	s.giveBack = o.Memory.lend(p)
 	tuneLevels(p)
 	p.Experimental.CompactionScheduler = new(compactions)
 	return p
