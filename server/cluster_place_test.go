@@ -99,11 +99,21 @@ func (s *Server) held() (numbers []uint32) {
 	return numbers
 }
 
-// TestNodesHoldTheirShare: of eight shards on three nodes each has two copies. A fourth node receives its share by itself and
+// TestPlacement runs one cluster at a time: several side by side, of three nodes or four with eight shards each, keep the disk so
+// busy that hand-overs are refused.
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	t.Run("share", testNodesHoldTheirShare)
+	t.Run("removed", testRemovedNode)
+	t.Run("lost bucket", testPlacesOutliveTheirBucket)
+	t.Run("another cluster", testPlacesOfAnotherCluster)
+	t.Run("zones", testZonesAndWeights)
+}
+
+// testNodesHoldTheirShare: of eight shards on three nodes each has two copies. A fourth node receives its share by itself and
 // leads, and gives it back when it drains. Meanwhile ids and versions stay, each tick is decided once, and the data of what a
 // node gives up goes.
-func TestNodesHoldTheirShare(t *testing.T) {
-	t.Parallel()
+func testNodesHoldTheirShare(t *testing.T) {
 	p := newTroupe(t)
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir(), "c": t.TempDir(), "d": t.TempDir()}
 	a, b, c := p.placed("a", dirs["a"], nil), p.placed("b", dirs["b"], nil), p.placed("c", dirs["c"], nil)
@@ -152,10 +162,9 @@ func (p *troupe) place(q client.PlaceRequest) error {
 	return err
 }
 
-// TestRemovedNode: what a node held that does not come back gets copies elsewhere, once the node is removed and not before. A
+// testRemovedNode: what a node held that does not come back gets copies elsewhere, once the node is removed and not before. A
 // node that is there cannot be removed. When it comes back all the same, it drops what it held.
-func TestRemovedNode(t *testing.T) {
-	t.Parallel()
+func testRemovedNode(t *testing.T) {
 	p := newTroupe(t)
 	dir := t.TempDir()
 	a, b, c := p.placed("a", t.TempDir(), nil), p.placed("b", t.TempDir(), nil), p.placed("c", dir, nil)
@@ -178,9 +187,8 @@ func TestRemovedNode(t *testing.T) {
 	settled(t, a, b, c)
 }
 
-// TestPlacesOutliveTheirBucket: after a loss of the bucket each node holds what it held.
-func TestPlacesOutliveTheirBucket(t *testing.T) {
-	t.Parallel()
+// testPlacesOutliveTheirBucket: after a loss of the bucket each node holds what it held.
+func testPlacesOutliveTheirBucket(t *testing.T) {
 	p := newTroupe(t)
 	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
 	nodes := []*Server{p.placed("a", dirs[0], nil), p.placed("b", dirs[1], nil), p.placed("c", dirs[2], nil)}
@@ -214,10 +222,9 @@ func TestPlacesOutliveTheirBucket(t *testing.T) {
 	p.eachTickOnce("job", 5)
 }
 
-// TestPlacesOfAnotherCluster: what a cluster that was given up has left in the bucket of the prefix, or a foreign program has written
+// testPlacesOfAnotherCluster: what a cluster that was given up has left in the bucket of the prefix, or a foreign program has written
 // there, is replaced.
-func TestPlacesOfAnotherCluster(t *testing.T) {
-	t.Parallel()
+func testPlacesOfAnotherCluster(t *testing.T) {
 	p := newTroupe(t)
 	kv, err := p.js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "CARILLON_LEASE_carillon", History: 1})
 	if err != nil {
@@ -234,9 +241,8 @@ func TestPlacesOfAnotherCluster(t *testing.T) {
 	settled(t, a, b)
 }
 
-// TestZonesAndWeights: copies of a shard are in different zones, and a node of twice the weight holds about twice as much.
-func TestZonesAndWeights(t *testing.T) {
-	t.Parallel()
+// testZonesAndWeights: copies of a shard are in different zones, and a node of twice the weight holds about twice as much.
+func testZonesAndWeights(t *testing.T) {
 	p := newTroupe(t)
 	in := func(zone string, weight uint32) func(*Options) {
 		return func(o *Options) { o.Zone, o.Weight = zone, weight }

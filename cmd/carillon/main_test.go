@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // patience bounds how long a test waits for something that must happen.
-const patience = 20 * time.Second
+const patience = testkit.Patience / 3
 
 // TestMain lets the scripts run this test binary as the command itself, and as the part of the nats program that they use.
 func TestMain(m *testing.M) {
