@@ -33,9 +33,7 @@ func TestShardRows(t *testing.T) {
 			t.Error(w)
 		}
 	}
-	if _, err := p.client(false).Handover(t.Context(), 2, "b"); err != nil {
-		t.Fatal(err)
-	}
+	p.handOver(2, "b")
 	testkit.Until(t, "a shows that b leads shard 2", func() bool { row := p.info(a).Shards[2]; return row.Leader == "b" && row.Role == "" })
 }
 

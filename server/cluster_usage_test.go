@@ -99,13 +99,19 @@ func (p *troupe) split(a, b *Server) {
 	p.t.Helper()
 	p.levelInEach(a, b)
 	for _, shard := range []uint32{1, 3} {
-		testkit.Until(p.t, fmt.Sprintf("a hands shard %d over", shard), func() bool {
-			_, err := p.client(false).Handover(p.t.Context(), shard, "b")
-			return err == nil
-		})
+		p.handOver(shard, "b")
 	}
 	testkit.Until(p.t, "each node leads two shards", func() bool {
 		return slices.Equal(a.leads(), []uint32{0, 2}) && slices.Equal(b.leads(), []uint32{1, 3})
+	})
+}
+
+// handOver asks until the leader of a shard hands it over to a node: it refuses while the log is slow.
+func (p *troupe) handOver(shard uint32, to string) {
+	p.t.Helper()
+	testkit.Until(p.t, fmt.Sprintf("shard %d is handed over", shard), func() bool {
+		_, err := p.client(false).Handover(p.t.Context(), shard, to)
+		return err == nil
 	})
 }
 

@@ -2,5 +2,8 @@
 
 package testkit
 
-// slowdown is how much longer tests may wait, since the race detector makes a program several times slower.
-const slowdown = 3
+// Race says that the race detector is on. It makes a program several times slower, so tests may wait as much longer.
+const (
+	Race     = true
+	slowdown = 3
+)

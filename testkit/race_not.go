@@ -2,4 +2,8 @@
 
 package testkit
 
-const slowdown = 1
+// Race says that the race detector is on.
+const (
+	Race     = false
+	slowdown = 1
+)

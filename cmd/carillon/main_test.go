@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 
 // TestScripts drives the real command against real servers; see testdata/script.
 func TestScripts(t *testing.T) {
+	if testkit.Race && testing.Short() {
+		t.Skip("each of its thousand commands takes half a second under the race detector; the tests of the packages do what they do")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
