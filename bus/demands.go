@@ -48,7 +48,7 @@ func (s *strangers) noteClosed(line string, say func(text string)) {
 		return
 	}
 	s.demands.ask(addr, time.Now(), func(shown *x509.Certificate) {
-		if text := explainDemand(host, shown); s.record(text, time.Now()) {
+		if text := explainDemand(host, shown); s.record(text, false, time.Now()) {
 			say(text)
 		}
 	})

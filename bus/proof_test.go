@@ -260,3 +260,31 @@ func TestStrangersAreBounded(t *testing.T) {
 		t.Error("without peers there is a stranger")
 	}
 }
+
+// TestStrangersInDoubt: connections of peers that end in something that is no greeting, all at once, are those that waited
+// while this node stood still. A peer that speaks TLS comes again each second.
+func TestStrangersInDoubt(t *testing.T) {
+	s := &strangers{proof: proofNone}
+	now := time.Now()
+	line := func(at time.Time) slog.Level {
+		text, level := s.note("10.0.0.1:4000"+routeMark+"7 - "+authErrorOfRoutes, nil, at)
+		if !strings.Contains(text, "proves by TLS who it is") {
+			t.Fatalf("%q", text)
+		}
+		return level
+	}
+	for i := range 4 {
+		if line(now.Add(time.Duration(i)*time.Millisecond)) != slog.LevelDebug {
+			t.Error("connections that end at once are taken for a peer that speaks TLS")
+		}
+	}
+	if found := s.warnings(now.Add(time.Second)); len(found) != 0 {
+		t.Errorf("%q", found)
+	}
+	if line(now.Add(time.Second)) != slog.LevelWarn || len(s.warnings(now.Add(time.Second))) != 1 {
+		t.Error("a peer that comes again is not told")
+	}
+	if line(now.Add(time.Hour)) != slog.LevelDebug {
+		t.Error("an hour later the doubt does not begin anew")
+	}
+}

@@ -24,6 +24,8 @@ const (
 	strangerFor = 15 * time.Second
 	// strangerLoggedEvery is the shortest time between two log lines with one text.
 	strangerLoggedEvery = time.Minute
+	// strangerDoubt is for how long a peer has to be refused until a guess about it counts. A peer tries again each second.
+	strangerDoubt = 500 * time.Millisecond
 )
 
 // The parts of the embedded server's log lines about a connection of a peer.
@@ -42,8 +44,15 @@ type strangers struct {
 	seen map[string]sighting // by text
 }
 
-// sighting says when a text was true last, and when it was logged.
-type sighting struct{ last, logged time.Time }
+// sighting says when a text was true first and last, and when it was logged. A doubtful one is a guess, and counts when it
+// was true for strangerDoubt.
+type sighting struct {
+	first, last, logged time.Time
+	isDoubtful          bool
+}
+
+// counts reports whether the text can be believed.
+func (one sighting) counts() bool { return !one.isDoubtful || one.last.Sub(one.first) >= strangerDoubt }
 
 // note records a line of the embedded server's log if it is about a peer that was not let in and there is more to say
 // than the line does; v are the values in it. It returns what is to be logged instead, and at which level; "" to log the
@@ -57,14 +66,16 @@ func (s *strangers) note(line string, v []any, now time.Time) (text string, leve
 	if !ok || err != nil {
 		return "", 0
 	}
-	if text = s.explain(host, what, v); text == "" || !s.record(text, now) {
+	text, isGuess := s.explain(host, what, v)
+	if text == "" || !s.record(text, isGuess, now) {
 		return text, slog.LevelDebug
 	}
 	return text, slog.LevelWarn
 }
 
-// explain says why a peer was not let in, and what to do; "" if the line says enough.
-func (s *strangers) explain(host, what string, v []any) string {
+// explain says why a peer was not let in, and what to do; "" if the line says enough. It is a guess that a peer whose first
+// bytes are none of the protocol speaks TLS: one that gave up waiting, while this node stood still, leaves such bytes too.
+func (s *strangers) explain(host, what string, v []any) (text string, isGuess bool) {
 	explainError := explainHandshake
 	switch {
 	case s.proof == proofCertificates:
@@ -72,19 +83,19 @@ func (s *strangers) explain(host, what string, v []any) string {
 		fallthrough
 	case s.proof == proofPassword:
 		if !strings.Contains(what, routeHandshakeError) {
-			return ""
+			return "", false
 		}
 	case strings.Contains(what, authErrorOfRoutes):
-		return explainDemand(host, nil)
+		return explainDemand(host, nil), true
 	default:
-		return ""
+		return "", false
 	}
 	for _, arg := range v {
 		if err, ok := arg.(error); ok {
-			return explainError(host, err)
+			return explainError(host, err), false
 		}
 	}
-	return ""
+	return "", false
 }
 
 // explainCertificates says why a handshake by certificates of files has failed; "" if it may be the network, or if the
@@ -128,7 +139,7 @@ func explainHandshake(host string, err error) string {
 }
 
 // record keeps a text, and reports whether it is to be logged.
-func (s *strangers) record(text string, now time.Time) (isNews bool) {
+func (s *strangers) record(text string, isGuess bool, now time.Time) (isNews bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgetLocked(now)
@@ -137,8 +148,11 @@ func (s *strangers) record(text string, now time.Time) (isNews bool) {
 		oldest := slices.MinFunc(slices.Collect(maps.Keys(s.seen)), func(a, b string) int { return s.seen[a].last.Compare(s.seen[b].last) })
 		delete(s.seen, oldest)
 	}
-	one.last = now
-	if isNews = now.Sub(one.logged) >= strangerLoggedEvery; isNews {
+	if !known || now.Sub(one.last) >= strangerFor {
+		one.first = now
+	}
+	one.last, one.isDoubtful = now, isGuess
+	if isNews = one.counts() && now.Sub(one.logged) >= strangerLoggedEvery; isNews {
 		one.logged = now
 	}
 	if s.seen == nil {
@@ -154,7 +168,7 @@ func (s *strangers) warnings(now time.Time) (found []string) {
 	defer s.mu.Unlock()
 	s.forgetLocked(now)
 	for text, one := range s.seen {
-		if now.Sub(one.last) < strangerFor {
+		if one.counts() && now.Sub(one.last) < strangerFor {
 			found = append(found, text)
 		}
 	}

@@ -92,7 +92,3 @@ func (n *Node) hears(b beat) {
 		n.noteWanted.Store(b.Notes)
 	}
 }
-
-// offsetMost is the difference between the wall clocks of two nodes from which a warning is logged. Jobs are
-// due by the leader's clock, so a takeover moves all launches by such a difference.
-const offsetMost = time.Second

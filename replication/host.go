@@ -35,6 +35,7 @@ type Host struct {
 	asks    chan *inbox.Request  // of operators, about the places
 	log     *slog.Logger
 	warned  warner
+	skews   skews
 	twin    twin
 
 	beating sync.Mutex // held while a beat is made and published

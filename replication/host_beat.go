@@ -131,7 +131,7 @@ func (h *Host) hearBeat(m *inbox.Request) {
 			member.hears(b)
 		}
 	}
-	if offset := time.Until(node.Time.Time()); offset.Abs() > offsetMost {
+	if offset := time.Until(node.Time.Time()); h.skews.differs(node.Node, offset, h.opts.Boot()) {
 		h.warn(fmt.Sprintf("the clock of node %s differs from this one's; jobs are due by the leader's, so run a time daemon", node.Node),
 			fmt.Errorf("by %s", offset.Round(time.Millisecond)))
 	}
