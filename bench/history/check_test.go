@@ -96,6 +96,15 @@ func TestExplained(t *testing.T) {
 			s.op(opResume, "late", 7000, 7001, acked).Version = 3
 			s.final("late", mark, "completed", 3)
 		}},
+		{"a one-shot whose put got no answer, and came late, is paused before its launch", func(s *story) {
+			op := s.op(opPut, "late", 6000, 6500, unknown)
+			op.Spec = &Spec{Kind: oneShot, Due: ms(6400), Target: "nats"}
+			s.op(opPause, "late", 8000, 8001, acked).Version = 2
+			s.run("late", 6400, "skipped")
+			s.find("late", 6400).Reason = "paused"
+			s.op(opResume, "late", 8500, 8501, acked).Version = 3
+			s.final("late", op.ID, "completed", 3)
+		}},
 		{"a one-shot is put to another instant and back", func(s *story) {
 			there := Spec{Kind: oneShot, Due: ms(7000), Target: "nats"}
 			s.put("back", 5000, 1, there)
