@@ -13,17 +13,18 @@ import (
 // nothing would be launched, and the successor, which could not begin its epoch either, would launch again what
 // the log does not show. So the leader first verifies that commits are confirmed promptly. While they are not,
 // it goes on leading, because launches do not need the stream. If the stream stops at that very moment, the
-// leader resumes launching after restTime.
+// leader resumes launching after restTime. Where every commit is slow, as on a busy disk, launches pause for about one.
 
 // Times of a hand-over.
 const (
-	// promptTime is how long the confirmation of a commit may take if the stream is to count as working.
-	promptTime = 200 * time.Millisecond
+	// promptTime is how long the confirmation of a commit may take if the stream is to count as working: longer than a commit
+	// takes on a slow disk, and shorter than an election among NATS servers, which is 4 to 9 s.
+	promptTime = time.Second
 	// answerTime is how long a hand-over waits for the answers to attempts in flight. The next leader launches
 	// again what has no answer by then.
 	answerTime = 50 * time.Millisecond
 	// restTime bounds the wait for requests under way, and for the confirmation of all known outcomes, once
-	// launches have stopped. Usually that takes one commit.
+	// launches have stopped. Usually that takes one commit. Where that took longer a moment ago, the bound is twice as long.
 	restTime = 400 * time.Millisecond
 	// resignTime is how long a node that is to end goes on leading while the stream stands still: an election
 	// among NATS servers takes 4 to 9 s. Without a standby the node waits for resignAlone only.
@@ -67,18 +68,18 @@ func (n *Node) still(noticed time.Duration) error {
 	return &stillError{Waited: max(n.waits(now), now-noticed)}
 }
 
-// awaitPrompt returns nil if the stream confirms commits promptly. Launches and requests go on meanwhile.
-func (n *Node) awaitPrompt(ctx context.Context) error {
+// awaitPrompt returns how long the stream took to confirm a commit, if that is prompt. Launches and requests go on meanwhile.
+func (n *Node) awaitPrompt(ctx context.Context) (took time.Duration, err error) {
 	now := n.opts.Boot()
 	if n.waits(now) > promptTime {
-		return n.still(now)
+		return 0, n.still(now)
 	}
 	ctx, cancel := context.WithTimeout(ctx, promptTime)
 	defer cancel()
 	if n.local.Confirm(ctx) != nil || n.awaitConfirmed(ctx) != nil {
-		return n.still(now)
+		return 0, n.still(now)
 	}
-	return nil
+	return n.opts.Boot() - now, nil
 }
 
 // confirmedEvery is the time between two checks of what is confirmed.
@@ -100,11 +101,11 @@ func (n *Node) awaitConfirmed(ctx context.Context) error {
 
 // pause stops the launches and commits of a leader whose stream works. After an error they go on.
 func (n *Node) pause(ctx context.Context) error {
-	if err := n.awaitPrompt(ctx); err != nil {
+	took, err := n.awaitPrompt(ctx)
+	if err != nil {
 		return err
 	}
-	err := n.stopWork(ctx)
-	if err != nil {
+	if err = n.stopWork(ctx, max(restTime, 2*took)); err != nil {
 		if err := n.local.Continue(); err != nil {
 			return localError{err}
 		}
@@ -112,15 +113,15 @@ func (n *Node) pause(ctx context.Context) error {
 	return err
 }
 
-// stopWork stops launches and commits, and returns nil if all their outcomes are confirmed. Launches stop
+// stopWork stops launches and commits, and returns nil if all their outcomes are confirmed before rest is over. Launches stop
 // first, because their outcomes are what the commits after it record.
-func (n *Node) stopWork(ctx context.Context) error {
+func (n *Node) stopWork(ctx context.Context, rest time.Duration) error {
 	n.opts.Logger.Debug("launches end for a hand-over")
 	answering, cancel := context.WithTimeout(ctx, answerTime)
 	n.local.Hold(answering)
 	cancel()
 	now := n.opts.Boot()
-	resting, cancel := context.WithTimeout(ctx, restTime)
+	resting, cancel := context.WithTimeout(ctx, rest)
 	defer cancel()
 	if n.local.Rest(resting) != nil || n.awaitConfirmed(resting) != nil {
 		return n.still(now)
@@ -176,7 +177,7 @@ func (n *Node) resign(ctx context.Context, s *service) (over bool, err error) {
 	}
 	if err != nil {
 		n.opts.Logger.Warn("this node ends, and the log may not have all that it launched: the successor launches that again", slog.Any("error", err))
-		if n.stopWork(n.leadership.ctx) != nil {
+		if n.stopWork(n.leadership.ctx, restTime) != nil {
 			n.leadership.end() // the log shows whether the commit in progress is part of it
 		}
 	}

@@ -1,0 +1,69 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// slowLocal is an engine each commit of which takes a while. Its log is empty.
+type slowLocal struct {
+	Local
+	commit, rest time.Duration
+	resumed      bool
+}
+
+func (l *slowLocal) Last() job.Position                { return job.Position{} }
+func (l *slowLocal) Hold(context.Context)              {}
+func (l *slowLocal) Confirm(ctx context.Context) error { return passes(ctx, l.commit) }
+func (l *slowLocal) Rest(ctx context.Context) error    { return passes(ctx, l.rest) }
+func (l *slowLocal) Continue() error                   { l.resumed = true; return nil }
+
+// passes waits, and fails if ctx ends before.
+func passes(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// TestPauseOfSlowCommits: a leader hands over where each commit takes some hundred milliseconds, and leads on where the log
+// stands still, as during an election.
+func TestPauseOfSlowCommits(t *testing.T) {
+	for name, c := range map[string]struct {
+		commit, rest time.Duration
+		over         bool
+		launches     time.Duration // that the hand-over may cost
+	}{
+		"quick":                     {time.Millisecond, time.Millisecond, true, 10 * time.Millisecond},
+		"slow":                      {600 * time.Millisecond, 900 * time.Millisecond, true, 900 * time.Millisecond},
+		"an election":               {5 * time.Second, 5 * time.Second, false, 0},
+		"an election begins in it":  {time.Millisecond, 5 * time.Second, false, restTime},
+		"an election, slow commits": {600 * time.Millisecond, 5 * time.Second, false, 1200 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				local := &slowLocal{commit: c.commit, rest: c.rest}
+				n := &Node{opts: Options{Boot: func() time.Duration { return time.Since(began) }, Logger: quiet}, local: local, }
+				n.leadership.ctx = t.Context()
+				err := n.pause(t.Context())
+				if still := (*stillError)(nil); (err == nil) != c.over || err != nil && !errors.As(err, &still) {
+					t.Fatalf("the hand-over begins: %v; want %v (%v)", err == nil, c.over, err)
+				}
+				if cost := time.Since(began) - min(c.commit, promptTime); cost > c.launches {
+					t.Errorf("launches paused for %s, want at most %s", cost, c.launches)
+				}
+				if err != nil && c.launches > 0 && !local.resumed {
+					t.Error("launches do not go on")
+				}
+			})
+		})
+	}
+}
