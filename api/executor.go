@@ -246,7 +246,7 @@ func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply,
 		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
 	}
 	if err != nil {
-		return reply, err
+		return reply, x.elsewhere(v, q, err)
 	}
 	reply.thing = thingOf(value)
 	reply.Text, err = x.encode(value)

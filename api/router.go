@@ -151,6 +151,9 @@ func (r *router) all(first uint32) []uint32 {
 	return list
 }
 
+// unchanged ends the refusal of a request that has had no effect.
+const unchanged = "; nothing has changed, ask again later"
+
 // errNoLeader is in the error of a request that no leader has got, so that nothing has changed for certain.
 var errNoLeader = errors.New("no leader")
 
@@ -158,7 +161,7 @@ var errNoLeader = errors.New("no leader")
 // responder nothing has changed; after anything else that is unknown.
 func shardFailed(shard uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment; nothing has changed, ask again later", shard))
+		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment%s", shard, unchanged))
 	}
 	return outcomeUnknown(fmt.Sprintf("the leader of shard %d has not answered in time", shard), err)
 }

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -25,12 +27,29 @@ func (r *router) putCalendar(ctx context.Context, v *Verb, q *Request) (Reply, e
 		return reply, err
 	}
 	others := r.all(1)
-	for i, err := range r.askEach(ctx, others, v, q, q.Body) {
-		if err != nil {
-			return Reply{}, incomplete(fmt.Sprintf("shard %d does not have the calendar as it was put", others[i]), "put it again", err)
-		}
+	if without, err := failed(others, r.askEach(ctx, others, v, q, q.Body)); err != nil {
+		return Reply{}, incomplete(fmt.Sprintf("the calendar has changed, but not in %s", shardsNamed(without)), "put it again", err)
 	}
 	return reply, nil
+}
+
+// failed returns the shards that failed, and the first error; errs has one for each of the shards.
+func failed(shards []uint32, errs []error) (list []uint32, first error) {
+	for i, err := range errs {
+		if err != nil {
+			list = append(list, shards[i])
+			first = cmp.Or(first, err)
+		}
+	}
+	return list, first
+}
+
+// shardsNamed names shards in a message.
+func shardsNamed(list []uint32) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("shard %d", list[0])
+	}
+	return "shards " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), ", "), "[]")
 }
 
 // askEach asks shards for the same, and returns the error of each.
@@ -43,14 +62,16 @@ func (r *router) askEach(ctx context.Context, shards []uint32, v *Verb, q *Reque
 	return errs
 }
 
-// incomplete returns the error of a change that not all shards have.
+// incomplete returns the error of a change that not all shards have. That the cause changed nothing in its shard is left out,
+// because others have the change.
 func incomplete(what, advice string, cause error) error {
 	e := PublicError(cause)
+	message := strings.TrimSuffix(e.Message, unchanged)
 	code := apierr.Code(e.Code)
 	if isAway(cause) {
 		code = apierr.Unavailable
 	}
-	return apierr.Errorf(code, e.Field, "%s: %s; %s", what, e.Message, advice)
+	return apierr.Errorf(code, e.Field, "%s: %s; %s", what, message, advice)
 }
 
 // deleteCalendar deletes a calendar in all shards, in the first one last. If a shard refuses it, because a job there
@@ -71,16 +92,13 @@ func (r *router) deleteCalendar(ctx context.Context, v *Verb, q *Request) (Reply
 	errs := r.askEach(ctx, others, v, q, q.Body)
 	var without []uint32 // they have deleted it, or may have
 	for i, shard := range others {
-		failed := errs[i]
-		if failed != nil && PublicError(failed).Code == client.CodeNotFound {
-			failed = nil // an earlier request has deleted it there
+		if errs[i] != nil && PublicError(errs[i]).Code == client.CodeNotFound {
+			errs[i] = nil // an earlier request has deleted it there
 		}
-		if failed == nil || mayHaveChanged(failed) {
+		if errs[i] == nil || mayHaveChanged(errs[i]) {
 			without = append(without, shard)
 		}
-		if err == nil {
-			err = failed
-		}
+		err = cmp.Or(err, errs[i])
 	}
 	if err == nil {
 		var reply Reply
@@ -106,10 +124,8 @@ const giveBackWait = 5 * time.Second
 func (r *router) giveBack(ctx context.Context, q *Request, shards []uint32, back []byte, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWait)
 	defer cancel()
-	for i, failed := range r.askEach(ctx, shards, VerbNamed("calendars.put"), q, back) {
-		if failed != nil {
-			return incomplete(fmt.Sprintf("shard %d may be without the calendar, and others have it", shards[i]), "put it again, or delete it again", failed)
-		}
+	if without, cause := failed(shards, r.askEach(ctx, shards, VerbNamed("calendars.put"), q, back)); cause != nil {
+		return incomplete(shardsNamed(without)+" may be without the calendar, and others have it", "put it again, or delete it again", cause)
 	}
 	return err
 }

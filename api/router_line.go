@@ -42,6 +42,6 @@ func (r *router) enterLine(ctx context.Context, shard uint32) (leave func(), err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-wait.C:
-		return nil, apierr.Errorf(apierr.Unavailable, "", "%d requests wait for the leader of shard %d, which does not answer them; nothing has changed, ask again later", cap(line), shard)
+		return nil, apierr.Errorf(apierr.Unavailable, "", "%d requests wait for the leader of shard %d, which does not answer them%s", cap(line), shard, unchanged)
 	}
 }

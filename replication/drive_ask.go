@@ -113,13 +113,25 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest) (from string, err err
 	default:
 		return "", apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
 	}
+	if err == nil {
+		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
+	}
+	return from, notWritten(err)
+}
+
+// notWritten returns what an operator learns of an error: a refusal as it is, and of the bucket, that it did not answer.
+func notWritten(err error) error {
+	refusal, isRefusal := errors.AsType[*apierr.Error](err)
 	switch {
 	case err == nil:
-		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
+		return nil
+	case isRefusal:
+		return refusal
 	case errors.Is(err, errLost):
-		err = apierr.Errorf(apierr.Unavailable, "", "the places have changed meanwhile; ask again")
+		return apierr.Errorf(apierr.Unavailable, "", "the places have changed meanwhile; ask again")
+	default:
+		return apierr.Errorf(apierr.Unavailable, "", "JetStream does not answer for the places of the shards, so whether the request took effect is unknown; ask again (%s)", err)
 	}
-	return from, err
 }
 
 // refused returns a refusal of the planner as callers learn it; nil for nil.

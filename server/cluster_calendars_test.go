@@ -78,7 +78,7 @@ func TestShardThatWasAwayFollowsTheCalendar(t *testing.T) {
 	b.memberOf(3).shard.Kill()
 	testkit.Until(t, "the put fails in shard 3", func() bool {
 		r := p.closeOn(a, "closed", day)
-		return r.Status == http.StatusServiceUnavailable && strings.Contains(r.Body, "shard 3 does not have the calendar")
+		return r.Status == http.StatusServiceUnavailable && strings.Contains(r.Body, "the calendar has changed, but not in shard 3: shard 3 has no leader at the moment; put it again")
 	})
 	if r := p.closeOn(a, "new", day); r.Status != http.StatusServiceUnavailable {
 		t.Errorf("a new calendar: %d %s", r.Status, r.Body)
