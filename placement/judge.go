@@ -67,10 +67,19 @@ func CanRemove(nodes []Node, shards []Shard, node string) error {
 	return nil
 }
 
+// BusyError says why a node cannot receive a copy of a shard now, though it may soon: another move has to end
+// before.
+type BusyError struct{ text string }
+
+// Error implements error.
+func (e *BusyError) Error() string { return e.text }
+
+func busyf(format string, args ...any) error { return &BusyError{fmt.Sprintf(format, args...)} }
+
 // CanMove judges an operator's wish that a node is to hold a shard, and returns the move. The copy that goes is that of a node
 // that drains or shares a zone with the new one, if there is one, and else the leader's; none goes if there are too few. The
-// error says that there is no such shard or node, that the node is not there or drains, that it has a copy already, or that
-// another move of the shard is under way.
+// error says that there is no such shard or node, that the node is not there or drains, or that it has a copy already; a
+// [BusyError], that another move is under way.
 func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) (m Move, err error) {
 	p := newPlan(nodes, shards, copies)
 	i := slices.IndexFunc(p.shards, func(s Shard) bool { return s.Number == shard })
@@ -89,18 +98,18 @@ func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) 
 	case n.Drains:
 		return m, fmt.Errorf("node %s drains: let it have its share again before", to)
 	case s.moves():
-		return m, fmt.Errorf("another move of shard %d is under way: to node %s", shard, s.Joins)
+		return m, busyf("another move of shard %d is under way: to node %s", shard, s.Joins)
 	case len(s.Copies) == 0:
 		return m, errors.New("no node is known to have the shard")
 	case p.in[to]:
-		return m, fmt.Errorf("node %s receives a copy of another shard at the moment; ask again when it has it", to)
+		return m, busyf("node %s receives a copy of another shard at the moment; ask again when it has it", to)
 	}
 	m = Move{Shard: shard, To: to}
 	if len(s.Copies) >= copies {
 		m.From = p.goes(s, n)
 	}
 	if p.out[m.From] {
-		return m, fmt.Errorf("node %s gives up a copy of another shard at the moment; ask again when that has moved", m.From)
+		return m, busyf("node %s gives up a copy of another shard at the moment; ask again when that has moved", m.From)
 	}
 	return m, nil
 }

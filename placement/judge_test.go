@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,21 @@ func TestRefusals(t *testing.T) {
 	} {
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.want) {
 			t.Errorf("%v, want %q", c.err, c.want)
+		}
+		if _, isBusy := errors.AsType[*BusyError](c.err); isBusy != (c.want == "another move of shard 2 is under way: to node b") {
+			t.Errorf("%v: a later request may succeed: %v", c.err, isBusy)
+		}
+	}
+}
+
+// TestMovesBesideAnother: a node that receives a copy, or gives one up, takes part in another move later.
+func TestMovesBesideAnother(t *testing.T) {
+	nodes := []Node{{Name: "a", Up: true}, {Name: "b", Up: true}, {Name: "c", Up: true}, {Name: "d", Up: true}}
+	shards := []Shard{{Number: 1, Copies: []string{"a", "b"}, Joins: "c", Leaves: "a", Leader: "a"}, {Number: 2, Copies: []string{"a", "b"}, Leader: "a"}}
+	for to, want := range map[string]string{"c": "node c receives a copy of another shard", "d": "node a gives up a copy of another shard"} {
+		_, err := CanMove(nodes, shards, 2, 2, to)
+		if _, isBusy := errors.AsType[*BusyError](err); !isBusy || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %q, which passes", err, want)
 		}
 	}
 }

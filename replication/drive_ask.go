@@ -136,8 +136,11 @@ func notWritten(err error) error {
 
 // refused returns a refusal of the planner as callers learn it; nil for nil.
 func refused(field string, err error) error {
-	if err == nil {
+	switch _, isBusy := errors.AsType[*placement.BusyError](err); {
+	case err == nil:
 		return nil
+	case isBusy:
+		return apierr.Errorf(apierr.Unavailable, field, "%s", err)
 	}
 	return apierr.Errorf(apierr.InvalidField, field, "%s", err)
 }

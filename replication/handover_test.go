@@ -51,7 +51,7 @@ func TestPauseOfSlowCommits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				local := &slowLocal{commit: c.commit, rest: c.rest}
-				n := &Node{opts: Options{Boot: func() time.Duration { return time.Since(began) }, Logger: quiet}, local: local, }
+				n := &Node{opts: Options{Boot: func() time.Duration { return time.Since(began) }, Logger: quiet}, local: local}
 				n.leadership.ctx = t.Context()
 				err := n.pause(t.Context())
 				if still := (*stillError)(nil); (err == nil) != c.over || err != nil && !errors.As(err, &still) {

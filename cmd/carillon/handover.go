@@ -157,28 +157,14 @@ func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration)
 	}
 }
 
-// handoverAgain is the time between two requests for a hand-over that the leader cannot carry out yet.
-const handoverAgain = 500 * time.Millisecond
-
 // askUntilTaken asks the leader to hand over, again and again while it says that a later request may succeed: the log may not
-// acknowledge commits now. Nothing has changed after such a refusal.
+// acknowledge commits now.
 func (r *remote) askUntilTaken(ctx context.Context, m handoverOf) (reply client.HandoverReply, err error) {
-	for {
-		last := err
+	err = untilTaken(ctx, func() error {
 		reply, err = r.Handover(ctx, m.shard, m.to)
-		if ctx.Err() != nil && last != nil {
-			return reply, last
-		}
-		refused, isError := errors.AsType[*client.Error](err)
-		if !isError || refused.Code != client.CodeUnavailable || refused.Cause != nil {
-			return reply, err // it was taken, it cannot be, or no node answers
-		}
-		select {
-		case <-ctx.Done():
-			return reply, err
-		case <-time.After(handoverAgain):
-		}
-	}
+		return err
+	})
+	return reply, err
 }
 
 // leaderOf returns the leader of a shard that has answered. The old leader may still answer for a moment, and then as a leader.

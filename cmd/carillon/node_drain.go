@@ -106,7 +106,8 @@ func (c *nodeRemoveCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// place asks for a change of the places of shards, within a time. Only a cluster of several shards has places.
+// place asks for a change of the places of shards, within a time: again, while another change has to end before. Only a cluster
+// of several shards has places.
 func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -121,8 +122,10 @@ func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRe
 	case !s.Shards[0].HasLeader:
 		return errors.New("shard 0 has no leader that answers, and that one places the shards; try again when it has one")
 	}
-	_, err = r.Place(ctx, q)
-	return err
+	return untilTaken(ctx, func() error {
+		_, err := r.Place(ctx, q)
+		return err
+	})
 }
 
 // emptyPoll is the time between two looks at a node that drains.

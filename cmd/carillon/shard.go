@@ -86,14 +86,14 @@ func (f *remoteFlags) status(ctx context.Context) (client.Status, error) {
 type shardMoveCmd struct {
 	Shard uint32 `arg:"" help:"Number of the shard." complete:"@shards"`
 	To    string `help:"Name of the node that is to lead the shard." placeholder:"NODE" required:"" complete:"@nodes"`
-	Wait  span   `help:"How long to wait until a node that does not hold the shard has a copy." default:"30m" placeholder:"DURATION"`
+	Wait  span   `help:"How long to wait until a node that does not hold the shard has a copy, other moves before it included." default:"30m" placeholder:"DURATION"`
 	remoteFlags
 	outputFlag
 }
 
 // Help is what `carillon shard move --help` says besides the flags.
 func (*shardMoveCmd) Help() string {
-	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. A node that does not hold the shard receives a copy of it before, in the place of the leader's, and the shard stays there until a node drains or an operator moves it. The command is refused, and nothing changes, if there is no such shard or node, if the shard has no leader, if the node leads it already, if another move of the shard is under way, and if the node lacks commits.
+	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. A node that does not hold the shard receives a copy of it before, in the place of the leader's, and the shard stays there until a node drains or an operator moves it. The command is refused, and nothing changes, if there is no such shard or node, if the shard has no leader, if the node leads it already, and if the node lacks commits. While another move is in the way, it waits.
 
 Examples:
 
@@ -113,7 +113,7 @@ func (c *shardMoveCmd) Run(ctx context.Context, con *console) error {
 	}
 	row, err := shardIn(&s, c.Shard)
 	if err == nil && isElsewhere(&s, row, c.To) {
-		row, err = r.bring(ctx, con, time.Duration(c.Wait), time.Duration(c.Timeout), row, c.To)
+		row, err = r.bring(ctx, con, time.Duration(c.Wait), row, c.To)
 		if err == nil && row.Leader == c.To {
 			return c.leadsAlready(con, row)
 		}

@@ -20,14 +20,15 @@ func holds(row *client.ShardStatus, node string) bool {
 	return slices.ContainsFunc(row.Replicas, func(r client.ShardReplica) bool { return r.Node == node })
 }
 
-// bring lets a node receive a copy of a shard, and waits until it has all. It returns the row of the shard then.
-func (r *remote) bring(ctx context.Context, con *console, most, request time.Duration, row *client.ShardStatus, to string) (*client.ShardStatus, error) {
-	if err := r.place(ctx, request, client.PlaceRequest{Verb: client.PlaceMove, Shard: row.Shard, To: to}); err != nil {
+// bring lets a node receive a copy of a shard, when no other move is in the way, and waits until it has all. It returns the row
+// of the shard then.
+func (r *remote) bring(ctx context.Context, con *console, most time.Duration, row *client.ShardStatus, to string) (*client.ShardStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if err := r.place(ctx, most, client.PlaceRequest{Verb: client.PlaceMove, Shard: row.Shard, To: to}); err != nil {
 		return nil, err
 	}
 	con.notef("node %s receives a copy of shard %d\n", to, row.Shard)
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
 	for {
 		s, err := r.Status(ctx)
 		if err == nil {
