@@ -135,8 +135,8 @@ func (d *Directory) Close() error {
 	return d.lock.Close()
 }
 
-// CheckShards returns an error if the directory has a shard other than those that the process serves. A process that
-// opened only some of them would leave the jobs of the others unfired in silence. It is called before the first
+// CheckShards returns an error if the directory has a shard other than those that the process serves, in PARTS or as a directory
+// with data. A process that opened only some of them would leave the jobs of the others unfired in silence. It is called before the first
 // [Directory.MeetCluster].
 func (d *Directory) CheckShards(served ...uint32) error {
 	d.mu.Lock()
@@ -145,6 +145,15 @@ func (d *Directory) CheckShards(served ...uint32) error {
 		if !slices.Contains(served, shard) {
 			return fmt.Errorf("%s says that this data directory has shard %d, which this program does not serve: it serves %s; the directory is of a cluster with other shards, or of a later release",
 				filepath.Join(d.dir, PartsName), shard, shardsText(served))
+		}
+	}
+	left, err := d.leftoversLocked()
+	if err != nil {
+		return err
+	}
+	for _, shard := range left {
+		if !slices.Contains(served, shard) {
+			return fmt.Errorf("%s has data of a shard that this program does not serve: it serves %s; if it is a copy, put it elsewhere", ShardDir(d.dir, shard), shardsText(served))
 		}
 	}
 	d.settled = map[uint32]bool{0: false}

@@ -44,15 +44,18 @@ func (d *Directory) forgetShard(shard uint32) error {
 // start, was interrupted.
 func (d *Directory) Leftovers() (shards []uint32, err error) {
 	d.mu.Lock()
-	parts := d.parts
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	return d.leftoversLocked()
+}
+
+func (d *Directory) leftoversLocked() (shards []uint32, err error) {
 	entries, err := os.ReadDir(filepath.Join(d.dir, ShardsName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
 		n, ok := shardOfName(e.Name())
-		if ok && !parts.has(n) && slices.ContainsFunc([]string{LogName, StoreName}, func(name string) bool { return exists(filepath.Join(ShardDir(d.dir, n), name)) }) {
+		if ok && !d.parts.has(n) && slices.ContainsFunc([]string{LogName, StoreName}, func(name string) bool { return exists(filepath.Join(ShardDir(d.dir, n), name)) }) {
 			shards = append(shards, n)
 		}
 	}

@@ -91,6 +91,26 @@ func shardsIn(dir string) (shards []uint32) {
 	return shards
 }
 
+// ShardsOf returns the shards that a data directory has, or has had by its file PARTS, in ascending order; none if it has no
+// directory of a shard. A directory without a log, which holds only what was put aside, counts only if PARTS has the shard. It
+// changes nothing.
+func ShardsOf(dir string) (shards []uint32, err error) {
+	there := shardsIn(dir)
+	if len(there) == 0 {
+		return nil, nil
+	}
+	parts, err := readParts(dir)
+	if err != nil {
+		return nil, err
+	}
+	for shard := range uint32(shardsMost) {
+		if parts.version == partsVersion && parts.has(shard) || exists(filepath.Join(ShardDir(dir, shard), LogName)) {
+			shards = append(shards, shard)
+		}
+	}
+	return shards, nil
+}
+
 // shardOfName returns the shard whose directory has a name; ok is false if none has.
 func shardOfName(name string) (shard uint32, ok bool) {
 	n, err := strconv.ParseUint(name, 10, 32)

@@ -1,6 +1,9 @@
 package datadir
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/carillon-io/carillon/testkit"
@@ -67,4 +70,30 @@ func TestServedShardsAreNamed(t *testing.T) {
 	testkit.Refuses(t, d.CheckShards(0, 1, 2, 3), "has shard 5", "serves the shards 0 to 3", PartsName)
 	testkit.Refuses(t, d.CheckShards(0), "has shard 5", "serves shard 0 alone")
 	mustDo(t, d.CheckShards(0, 1, 2, 3, 4, 5, 6, 7))
+	mustDo(t, os.MkdirAll(filepath.Join(ShardDir(dir, 7), LogName), 0o700))
+	testkit.Refuses(t, d.CheckShards(0, 1, 2, 3, 4, 5), ShardDir(dir, 7), "has data of a shard", "serves the shards 0 to 5", "put it elsewhere")
+	mustDo(t, d.CheckShards(0, 1, 2, 3, 4, 5, 6, 7))
+}
+
+// TestShardsOf: a directory has the shards that PARTS names and those with a log; one with what was put aside alone does not count.
+func TestShardsOf(t *testing.T) {
+	dir := t.TempDir()
+	of := func() []uint32 {
+		shards, err := ShardsOf(dir)
+		mustDo(t, err)
+		return shards
+	}
+	if got := of(); got != nil {
+		t.Errorf("an empty directory has the shards %v", got)
+	}
+	for shard, name := range map[uint32]string{0: LogName, 2: LogName, 4: "diverged-1-2-3.frames"} {
+		mustDo(t, os.MkdirAll(filepath.Join(ShardDir(dir, shard), name), 0o700))
+	}
+	if got := of(); !slices.Equal(got, []uint32{0, 2}) {
+		t.Errorf("without PARTS: %v", got)
+	}
+	mustDo(t, NoteParts(dir, 0, 3))
+	if got := of(); !slices.Equal(got, []uint32{0, 2, 3}) {
+		t.Errorf("with shard 3 in PARTS, which is gone: %v", got)
+	}
 }

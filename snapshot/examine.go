@@ -86,7 +86,7 @@ func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.
 	manifest := currentManifest(names)
 	at, err := readAlone(dir, readOnlyFS{fs}, lock, f)
 	if err != nil {
-		return unreadable(dir, manifest, err)
+		return unreadable(dir, manifest, terse{err})
 	}
 	if err := check(at); err != nil {
 		return &DamageError{Dir: dir, File: manifest, Reason: fmt.Sprintf("the store that it leads to is at %v", at), Err: err}

@@ -60,6 +60,7 @@ func (f *fault) fail(cause error) {
 	if f.err() != nil {
 		return
 	}
+	cause = terse{cause}
 	f.cause = fmt.Errorf("%w: %w", ErrFailed, cause)
 	close(f.failed)
 	if tell := f.onFatal; tell != nil {
@@ -69,6 +70,18 @@ func (f *fault) fail(cause error) {
 		}()
 	}
 }
+
+// terse is an error of Pebble without the stack traces in its text, which Pebble adds to those of corruption.
+type terse struct{ error }
+
+// Error implements error.
+func (e terse) Error() string {
+	text, _, _ := strings.Cut(e.error.Error(), "\n(1) ")
+	return strings.ReplaceAll(text, "\n", "; ")
+}
+
+// Unwrap returns the error of Pebble.
+func (e terse) Unwrap() error { return e.error }
 
 // err returns the first failure, or nil.
 func (f *fault) err() error {
