@@ -64,6 +64,9 @@ func (b *Bus) embed() error {
 			return err
 		}
 	}
+	if err := b.opts.refuseNamesake(); err != nil {
+		return err
+	}
 	// The server would let the group read it; streams may contain payloads, and in a cluster the log.
 	if err := os.MkdirAll(so.StoreDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory of the embedded NATS server: %w", err)

@@ -32,6 +32,7 @@ const (
 const (
 	routeMark         = " - rid:" // follows the address
 	authErrorOfRoutes = "authentication error"
+	duplicateName     = "Remote server has a duplicate name"
 )
 
 // strangers knows the programs that lately could not become peers, in words that say what to do. The embedded server
@@ -78,6 +79,8 @@ func (s *strangers) note(line string, v []any, now time.Time) (text string, leve
 func (s *strangers) explain(host, what string, v []any) (text string, isGuess bool) {
 	explainError := explainHandshake
 	switch {
+	case strings.Contains(what, duplicateName):
+		return fmt.Sprintf("a NATS server at %s has the name of this node: two nodes of one name corrupt the streams of the cluster; stop the one that was started last, and give each node a name of its own (--node)", host), false
 	case s.proof == proofCertificates:
 		explainError = explainCertificates
 		fallthrough
