@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,6 +47,16 @@ func (s *Shard) HasRows() (found bool, err error) {
 	low := []byte{byte(job.KindMeta) + 1}
 	err = s.store.Scan(low, []byte{0xff}, func(_, _ []byte) (bool, error) { found = true; return false, nil })
 	return found, err
+}
+
+// AnyJob returns the id of a job in the store; ok is false if there is none.
+func (s *Shard) AnyJob() (id job.ID, ok bool, err error) {
+	low, high := job.AppendJobKey(nil, job.KindJob, 0), []byte{byte(job.KindJob) + 1}
+	err = s.store.Scan(low, high, func(key, _ []byte) (bool, error) {
+		id, ok = job.ID(binary.BigEndian.Uint64(key[1:])), true
+		return false, nil
+	})
+	return id, ok, err
 }
 
 // MayReplace makes room for what a swap puts aside, or returns why there is none. The caller asks before the transfer,

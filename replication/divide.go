@@ -57,6 +57,9 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 		if opts.Shards == 1 {
 			return 1, nil // the node founds it
 		}
+		if opts.isMember() && (opts.Recreate || opts.RecreatedElsewhere) {
+			return opts.Shards, nil // each shard makes its stream anew, or waits for it
+		}
 		if err := found0(ctx, first, opts); err != nil {
 			return 0, err
 		}
@@ -70,8 +73,8 @@ func found0(ctx context.Context, first *jetStream, opts Options) error {
 	case opts.dividedData():
 		first.shard.founder = opts.Node
 		return makeFound(ctx, first, opts.Cluster, opts.ID, opts.Begins[0])
-	case opts.ID != ClusterID{} && !opts.Found:
-		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it", ErrStreamGone, first.name)
+	case opts.isMember():
+		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it; if NATS has lost the logs of the cluster, start the nodes with the newest data with --recreate-stream --shards %d", ErrStreamGone, first.name, opts.Shards)
 	case opts.Own || opts.Found:
 		return fmt.Errorf("%w: a cluster with %d shards begins without data; start with an empty directory, or divide the data of this one before: carillon shard divide --data DIR --shards %d --to NEWDIR --cluster-name %s",
 			ErrOwnData, opts.Shards, opts.Shards, opts.Cluster)
@@ -85,6 +88,9 @@ func found0(ctx context.Context, first *jetStream, opts Options) error {
 
 // dividedData reports whether the node is a founder whose data is divided into several shards.
 func (o *Options) dividedData() bool { return o.Found && len(o.Begins) > 1 }
+
+// isMember reports whether the data of the node was replicated by the streams of a cluster, and is no founder's.
+func (o *Options) isMember() bool { return o.ID != ClusterID{} && !o.Found }
 
 // begin returns the LSN after which the log of a shard begins.
 func (o *Options) begin(shard int) uint64 {

@@ -18,6 +18,8 @@ import (
 var (
 	// ErrStreamGone says that this node's cluster had a stream and that this stream does not exist any more.
 	ErrStreamGone = errors.New("replication: the stream of the cluster is gone")
+	// errNotRecreated says that another node is to make the stream, and has not yet.
+	errNotRecreated = errors.New("replication: the stream of the shard is not there yet")
 	// ErrOwnData says that this node has data that is not part of the cluster's log, and that joining would
 	// replace it.
 	ErrOwnData = errors.New("replication: this data directory holds data of its own")
@@ -40,8 +42,13 @@ func (n *Node) join(ctx context.Context) error {
 	case n.discard && !known:
 		return fmt.Errorf("%w, and there is no cluster %q whose data could replace it: NATS has no stream %s; start a node of the cluster first, or leave out --discard-data",
 			ErrOwnData, n.opts.Cluster, n.stream.name)
-	case n.opts.Found, known && n.opts.Recreate:
+	case n.opts.Found:
 		return n.makeStream(ctx, n.opts.ID)
+	case known && n.opts.Recreate:
+		n.stream.shard.whole = true // no node makes those that are missing without being told to
+		return n.makeStream(ctx, n.opts.ID)
+	case known && n.opts.RecreatedElsewhere:
+		return fmt.Errorf("%w: there is no stream %s; waiting for the node that makes it anew", errNotRecreated, n.stream.name)
 	case known:
 		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it; if this node has the newest data of the cluster, start it with --recreate-stream", ErrStreamGone, n.stream.name)
 	case n.opts.Own:

@@ -44,6 +44,8 @@ type Options struct {
 	// Recreate lets this node make the stream anew although its data records that a stream existed. The node
 	// leads with the commits that it has; commits that it lacks are lost.
 	Recreate bool
+	// RecreatedElsewhere says that another node makes the stream anew, if it is gone: this one waits for it.
+	RecreatedElsewhere bool
 
 	// History is the log of this node. [NewNode] reads it.
 	History History

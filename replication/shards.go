@@ -26,6 +26,7 @@ type layout struct {
 	shard   uint32
 	shards  int
 	founder string // of the stream of shard 0, when it is made: see metaFounder; "": none
+	whole   bool   // of the stream of shard 0, when it is made anew: see metaWhole
 }
 
 // slots returns the text of the shard's slots.
@@ -42,6 +43,9 @@ func (l layout) describe(metadata map[string]string) {
 	}
 	if l.shards > 1 {
 		metadata[metaFormat], metadata[metaShards], metadata[metaSlots] = streamFormatOfShards, strconv.Itoa(l.shards), l.slots()
+	}
+	if l.shards > 1 && l.shard == 0 && l.whole {
+		metadata[metaWhole] = "yes"
 	}
 }
 

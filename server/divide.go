@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/shard"
 )
@@ -26,7 +28,24 @@ func (s *Server) divide(ctx context.Context) error {
 	if err := s.checkShards(); err != nil {
 		return err
 	}
-	return s.openKept(ctx)
+	if err := s.openKept(ctx); err != nil || shards == 1 || !s.opts.RecreateStream {
+		return err
+	}
+	return s.checkSlots()
+}
+
+// checkSlots refuses a number of shards that the data does not fit: when the logs are made anew, nothing else knows the number.
+func (s *Server) checkSlots() error {
+	for _, m := range s.members() {
+		id, there, err := m.data.AnyJob()
+		if err != nil {
+			return err
+		}
+		if of := job.ShardOf(id.Slot(), s.shards); there && of != m.number {
+			return fmt.Errorf("%w: shard %d of this data directory has a job that belongs to shard %d of %d; the cluster had another number of shards (--shards)", replication.ErrOtherShards, m.number, of, s.shards)
+		}
+	}
+	return nil
 }
 
 // openKept opens the data of the shards that the directory has besides the first one, whether they are to stay here or not:
@@ -59,7 +78,7 @@ func (s *Server) checkShards() error {
 		served = append(served, n)
 	}
 	if err := s.dir.CheckShards(served...); err != nil {
-		return fmt.Errorf("the cluster %q in NATS has %s, or NATS has lost its logs: %w; use the NATS servers of the cluster of this directory, or choose an empty one with --data", s.opts.ClusterName, shardsText(len(served)), err)
+		return fmt.Errorf("the cluster %q in NATS has %s, or NATS has lost its logs: %w; use the NATS servers of the cluster of this directory, or choose an empty one with --data; if the logs are lost, add --recreate-stream and the number of shards, --shards, see the runbook", s.opts.ClusterName, shardsText(len(served)), err)
 	}
 	return nil
 }
@@ -124,7 +143,11 @@ func (s *Server) clusterOf(m *member) *shard.Cluster {
 		return nil
 	}
 	c := *s.cluster
-	c.Replication.Logger = s.loggerOf(m)
+	r := &c.Replication
+	r.Logger = s.loggerOf(m)
+	if some := s.opts.RecreateShards; r.Recreate && len(some) > 0 && !slices.Contains(some, m.number) {
+		r.Recreate, r.RecreatedElsewhere = false, true
+	}
 	if m == s.first() {
 		c.OnFound, c.OnJoin = s.onFound, s.onJoin
 	}

@@ -125,8 +125,11 @@ type Options struct {
 	// MiB. Of several shards, each has an equal part, and at least 64 MiB. A standby that was away for longer than the log reaches back receives a checkpoint.
 	StreamBytesMax int64
 	// RecreateStream lets a node whose cluster has lost its log in NATS make the log anew from its own data.
-	// Use it once, with the node that has the newest data.
+	// Use it once, with the node that has the newest data. Of several shards it makes the logs of those that the node
+	// has, or of RecreateShards alone if that is not empty; the node then waits for the logs of its other shards. It needs
+	// Shards, which only the logs know.
 	RecreateStream bool
+	RecreateShards []uint32
 	// DiscardData lets a node join a cluster of whose log its data is not a part: its data is put aside, as
 	// store.replaced-<time> and wal.replaced-<time> in the data directory, and replaced by the cluster's.
 	DiscardData bool

@@ -80,10 +80,29 @@ func (o Options) validateCluster() error {
 	case o.Witness && o.DiscardData:
 		return errors.New("options: a witness has no data to discard; leave out --discard-data")
 	}
+	if err := o.validateRecreate(); err != nil {
+		return err
+	}
 	if o.clusterEmbedded() {
 		return bus.ValidatePeers(o.ClusterListen, o.Routes)
 	}
 	return o.validateOutside()
+}
+
+// validateRecreate refuses shards whose logs are to be made anew and that cannot be.
+func (o Options) validateRecreate() error {
+	if len(o.RecreateShards) == 0 {
+		return nil
+	}
+	if !o.RecreateStream || o.Shards == 0 {
+		return errors.New("options: shards whose logs are to be made anew (--recreate-shards) need --recreate-stream, and the number of all shards (--shards)")
+	}
+	for _, n := range o.RecreateShards {
+		if int(n) >= o.Shards {
+			return fmt.Errorf("options: there is no shard %d whose log could be made anew; the shards are 0 to %d", n, o.Shards-1)
+		}
+	}
+	return nil
 }
 
 // validateAlone refuses settings that have no meaning without a cluster: a forgotten cluster name must not lead
@@ -107,6 +126,7 @@ func (o Options) validateAlone() error {
 		{o.StreamBytesMax != 0, "a size of the cluster's log"},
 		{o.DiscardData, "giving data up for a cluster's"},
 		{o.LeadAlone, "leading without the other members"},
+		{o.RecreateStream || len(o.RecreateShards) > 0, "making the cluster's log anew"},
 		{o.NATSSyncs, "what NATS has on disk"},
 	} {
 		if v.set {

@@ -48,18 +48,19 @@ type serveCmd struct {
 
 	ClusterPasswordFile string `help:"File with the password among the embedded NATS servers, which other users of the machine cannot read." placeholder:"FILE" env:"CARILLON_CLUSTER_PASSWORD_FILE"`
 
-	Witness        bool   `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
-	Durability     string `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
-	Replicas       int    `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
-	Copies         int    `help:"Of several shards: how many nodes hold a copy of each but the first, of which every node holds one; the same on all nodes. 0 is 2." default:"0" placeholder:"N" env:"CARILLON_COPIES"`
-	Weight         uint32 `help:"Of several shards: the capacity of this node, relative to that of the others; 1 to 1000. It holds and leads that many times as much. 0 is 1." default:"0" placeholder:"N" env:"CARILLON_WEIGHT"`
-	Zone           string `help:"Of several shards: what fails together with this node, such as a rack; copies of a shard are kept in different zones where that can be." placeholder:"NAME" env:"CARILLON_ZONE"`
-	Shards         int    `help:"How many shards the cluster gets at its founding, for ever: a power of two up to 256, each with a leader of its own. 0 takes what the cluster has, and else 1." default:"0" placeholder:"N" env:"CARILLON_SHARDS"`
-	RecreateStream bool   `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
-	DiscardData    bool   `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
-	LeadAlone      bool   `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
-	NATSSyncs      bool   `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
-	StreamBytesMax int64  `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
+	Witness        bool     `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
+	Durability     string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
+	Replicas       int      `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
+	Copies         int      `help:"Of several shards: how many nodes hold a copy of each but the first, of which every node holds one; the same on all nodes. 0 is 2." default:"0" placeholder:"N" env:"CARILLON_COPIES"`
+	Weight         uint32   `help:"Of several shards: the capacity of this node, relative to that of the others; 1 to 1000. It holds and leads that many times as much. 0 is 1." default:"0" placeholder:"N" env:"CARILLON_WEIGHT"`
+	Zone           string   `help:"Of several shards: what fails together with this node, such as a rack; copies of a shard are kept in different zones where that can be." placeholder:"NAME" env:"CARILLON_ZONE"`
+	Shards         int      `help:"How many shards the cluster gets at its founding, for ever: a power of two up to 256, each with a leader of its own. 0 takes what the cluster has, and else 1." default:"0" placeholder:"N" env:"CARILLON_SHARDS"`
+	RecreateStream bool     `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data. Of several shards, those of this node; it needs --shards." env:"CARILLON_RECREATE_STREAM"`
+	RecreateShards []uint32 `help:"With --recreate-stream: the shards of which this node has the newest data, such as 0,2; it waits for the logs of its others. Default: all that it has." placeholder:"N,…" env:"CARILLON_RECREATE_SHARDS"`
+	DiscardData    bool     `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
+	LeadAlone      bool     `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
+	NATSSyncs      bool     `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
+	StreamBytesMax int64    `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
 
 	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
 	WebhookCA           string `name:"webhook-ca" help:"PEM file with certificate authorities for https targets, besides those of the system." placeholder:"FILE" env:"CARILLON_WEBHOOK_CA"`
@@ -232,7 +233,7 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		HTTPTLS: c.httpTLS(), ListenTLS: c.listenTLS(), ClusterTLS: c.clusterTLS(),
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
-		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, Shards: c.Shards, Copies: c.Copies, Weight: c.Weight, Zone: c.Zone, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream, DiscardData: c.DiscardData,
+		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, Shards: c.Shards, Copies: c.Copies, Weight: c.Weight, Zone: c.Zone, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream, RecreateShards: c.RecreateShards, DiscardData: c.DiscardData,
 		LeadAlone: c.LeadAlone, NATSSyncs: c.NATSSyncs,
 		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax, MaxInFlight: c.MaxInFlight, SecretsDir: c.SecretsDir,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
