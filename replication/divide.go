@@ -54,6 +54,10 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 		return 0, err
 	}
 	if !found {
+		if opts.Own && opts.OwnShards > 1 {
+			return 0, fmt.Errorf("%w, of %d shards, and there is no cluster %q yet: `carillon cluster found --cluster-name %s --data DIR` makes this node its founder, whose data the others are sent",
+				ErrOwnData, opts.OwnShards, opts.Cluster, opts.Cluster)
+		}
 		if opts.Shards == 1 {
 			return 1, nil // the node founds it
 		}
@@ -91,6 +95,25 @@ func (o *Options) dividedData() bool { return o.Found && len(o.Begins) > 1 }
 
 // isMember reports whether the data of the node was replicated by the streams of a cluster, and is no founder's.
 func (o *Options) isMember() bool { return o.ID != ClusterID{} && !o.Found }
+
+// CheckOwn returns ErrOwnData if the data of a node, which belongs to no cluster yet, is not part of the log of the shard of the
+// options: of a cluster with several shards a node has to know that of all of them before the first becomes a member's.
+func CheckOwn(ctx context.Context, opts Options) error {
+	opts = opts.withDefaults()
+	js, err := jetstream.New(opts.Conn)
+	if err != nil {
+		return fmt.Errorf("replication: %w", err)
+	}
+	node := &Node{opts: opts, stream: newJetStream(js, opts, opts.Shard, opts.Shards)}
+	found, err := node.stream.find(ctx)
+	if err != nil || !found || !opts.Own {
+		return err
+	}
+	if node.id, err = node.stream.owner(opts.Cluster); err != nil {
+		return err
+	}
+	return node.joinOwn(ctx)
+}
 
 // begin returns the LSN after which the log of a shard begins.
 func (o *Options) begin(shard int) uint64 {
@@ -165,9 +188,9 @@ func divided(ctx context.Context, first *jetStream, opts Options, want int) (int
 		first.shard.shards = shards
 	}
 	id, err := first.owner(opts.Cluster)
-	if err == nil && shards > 1 && opts.Own && !opts.Discard {
-		err = fmt.Errorf("%w, and the cluster %q has %d shards, of which it can have none; use an empty directory, or give this one's data up for the cluster's: start once with --discard-data, which puts it aside",
-			ErrOwnData, opts.Cluster, shards)
+	if err == nil && shards > 1 && opts.Own && !opts.Discard && opts.OwnShards != shards {
+		err = fmt.Errorf("%w, and not of all %d shards of the cluster %q; use an empty directory, or give this one's data up for the cluster's: start once with --discard-data, which puts it aside",
+			ErrOwnData, shards, opts.Cluster)
 	}
 	if err != nil || shards == 1 || metadata[metaWhole] != "" {
 		return shards, err

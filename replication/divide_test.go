@@ -151,7 +151,7 @@ func TestRefusedDivision(t *testing.T) {
 	d.refused(2, func(o *replication.Options) { o.Found, o.ID = true, replication.ClusterID{1} }, replication.ErrOwnData, "carillon shard divide --data DIR --shards 2")
 	d.refused(2, func(o *replication.Options) { o.ID = replication.ClusterID{1} }, replication.ErrStreamGone, "CARILLON_LOG_carillon_0")
 	d.want(2, 2)
-	d.refused(0, func(o *replication.Options) { o.Own = true }, replication.ErrOwnData, `the cluster "prod" has 2 shards, of which it can have none`)
+	d.refused(0, func(o *replication.Options) { o.Own = true }, replication.ErrOwnData, `not of all 2 shards of the cluster "prod"`)
 	first, err := d.js.Stream(t.Context(), replication.StreamName("carillon", 0))
 	if err != nil {
 		t.Fatal(err)

@@ -52,6 +52,9 @@ type Options struct {
 	// Own says that the node has data and that this data belongs to no cluster yet. Such a node may only join a
 	// cluster whose log contains its own log.
 	Own bool
+	// OwnShards is how many shards the node has data of, if Own: from 0 on, without a gap; 0: one, or not so. Only [Divide]
+	// reads it. A node with data of several shards joins if it has all, and the caller asks [CheckOwn] for each.
+	OwnShards int
 	// Found lets the node found the cluster ID: it makes the stream, and the other nodes receive its data.
 	Found bool
 	// Begins has the LSN of the data of each shard of a founder whose data is divided into several. Nil: it is that of one

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"os"
 	"testing"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -52,5 +54,53 @@ func TestLogsOfSeveralShardsAreMadeAnew(t *testing.T) {
 		if _, err := p.client(false).Get(t.Context(), name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestRestoredShardsBesideTheirOldLogs: all nodes are lost, and NATS has the logs of all shards. A backup to which all of them
+// go back is brought up to date by them. If one does not, nothing of the backup becomes a member's, and if a shard is missing,
+// neither.
+func TestRestoredShardsBesideTheirOldLogs(t *testing.T) {
+	t.Parallel()
+	p := newTroupe(t)
+	dir := t.TempDir()
+	a := p.startShards("a", dir)
+	for shard := range uint32(troupeShards) {
+		p.put(nameIn(shard))
+	}
+	p.close(a)
+	p.startFails(newTroupe(t).options("f", restored(t, dir)), replication.ErrOwnData, "of 4 shards", "there is no cluster \"prod\" yet", "cluster found")
+	backup, second, third := restored(t, dir), restored(t, dir), restored(t, dir)
+	a = p.startShards("a", dir)
+	for shard := range uint32(troupeShards) {
+		p.put("after-" + nameIn(shard))
+	}
+	p.close(a)
+
+	c := p.startShards("c", backup)
+	if n := p.jobs(); n != 2*troupeShards {
+		t.Errorf("the logs brought the backup to %d jobs", n)
+	}
+	p.close(c)
+	stream, err := p.js.Stream(t.Context(), replication.StreamName("carillon", 2))
+	if err == nil {
+		err = stream.Purge(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.startFails(p.options("d", second), replication.ErrOwnData, "shard 2", "is no part of the log", "--give-up")
+	if id, err := datadir.ReadIdentity(second); err == nil && id.ClusterID != "" {
+		t.Errorf("after the refusal the directory is %+v", id)
+	}
+	mustRemove(t, datadir.ShardDir(third, 3))
+	mustRemove(t, third+"/"+datadir.PartsName)
+	p.startFails(p.options("e", third), replication.ErrOwnData, "not of all 4 shards of the cluster")
+}
+
+func mustRemove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -28,10 +28,24 @@ func (s *Server) divide(ctx context.Context) error {
 	if err := s.checkShards(); err != nil {
 		return err
 	}
-	if err := s.openKept(ctx); err != nil || shards == 1 || !s.opts.RecreateStream {
+	if err := s.openKept(ctx); err != nil || shards == 1 {
 		return err
 	}
-	return s.checkSlots()
+	if s.isRestored() {
+		return s.atOnce(ctx, s.members(), func(ctx context.Context, m *member) error {
+			return shard.CheckOwn(ctx, shard.Options{Number: m.number, Data: m.data, Cluster: s.clusterOf(m), Logger: s.loggerOf(m)})
+		})
+	}
+	if s.opts.RecreateStream {
+		return s.checkSlots()
+	}
+	return nil
+}
+
+// isRestored reports whether the directory belongs to no cluster and has all shards of the one that NATS has, as after a restore
+// of a backup. It may join if the logs of all go on behind its data.
+func (s *Server) isRestored() bool {
+	return s.dir.Identity().ClusterID == "" && len(s.dir.Shards()) == s.shards
 }
 
 // checkSlots refuses a number of shards that the data does not fit: when the logs are made anew, nothing else knows the number.
@@ -94,7 +108,7 @@ func shardsText(n int) string {
 // openDataOf opens the data of a further shard. Rows of a directory that belongs to no cluster were left by another one: with
 // them the shard would be one that only this node has.
 func (s *Server) openDataOf(_ context.Context, m *member) (err error) {
-	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(s.shards)); err != nil || s.dir.Identity().ClusterID != "" {
+	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(s.shards)); err != nil || s.dir.Identity().ClusterID != "" || s.isRestored() {
 		return err
 	}
 	has, err := m.data.HasRows()

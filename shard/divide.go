@@ -23,6 +23,9 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 	if o.Begins, err = s.begins(o.Found); err != nil {
 		return 0, err
 	}
+	if all := s.data.Directory().Shards(); datadir.CheckDivided(all) == nil {
+		o.OwnShards = len(all)
+	}
 	err = s.retry(ctx, func() (err error) {
 		shards, err = replication.Divide(ctx, o)
 		return err
@@ -32,6 +35,17 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 			replication.ErrOwnData, o.Cluster, shards)
 	}
 	return shards, err
+}
+
+// CheckOwn returns an error if the data of the shard belongs to no cluster and is not part of the log of the cluster; see
+// [replication.CheckOwn]. It tries as Divide does.
+func CheckOwn(ctx context.Context, opts Options) error {
+	s := New(opts)
+	o, err := s.replicationOptions()
+	if err != nil || !o.Own || o.Discard {
+		return err
+	}
+	return s.retry(ctx, func() error { return replication.CheckOwn(ctx, o) })
 }
 
 // begins returns the LSN of the data of each shard of a founder whose data is divided into several; nil for any other node.
