@@ -70,7 +70,7 @@ func (c *Client) askNode(ctx context.Context, subject, kind, what string, reques
 	}
 	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Data: body})
 	if errors.Is(err, nats.ErrNoResponders) {
-		return &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, or the prefix or the shard is wrong", Cause: err}
+		return &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, the prefix or the shard is wrong, or the caller has no right to ask (cluster admins have)", Cause: err}
 	}
 	if err != nil {
 		return c.unanswered(subject, len(body), err)

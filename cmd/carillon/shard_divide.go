@@ -60,6 +60,9 @@ type dividedRows struct {
 
 // Run implements the command.
 func (c *shardDivideCmd) Run(ctx context.Context, con *console) error {
+	if err := job.ValidateShards(c.Shards); err != nil || c.Shards == 1 {
+		return usagef("--shards is %d; want 2, 4, 8 and so on up to 256", c.Shards)
+	}
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
