@@ -173,9 +173,13 @@ func newEngine(opts Options) *Engine {
 	e.outcomes.ready = make(chan struct{}, 1)
 	e.pad = pad.New(pad.Options{
 		Sender: opts.Sender, Rows: opts.Store, Report: e.outcomes.add, Trust: opts.Trust, Now: opts.Clock.Now,
+		TemplateBytes: templateBytes(opts.Settings.Shards),
 	})
 	return e
 }
+
+// templateBytes returns what the pad of one of so many shards may keep of definitions.
+func templateBytes(shards int) int64 { return max(1<<20, 8<<20/int64(max(1, shards))) }
 
 // commit makes a batch durable, and then visible. The order is what durability rests on: readers, replies and launches
 // follow from the store, and nothing is in the store that is not in the log. A position other than the expected one

@@ -145,13 +145,13 @@ func (s *sim) settle() {
 		s.doHousekeeping()
 		read := s.pad.Take(instant.Of(s.now))
 		s.pad.Read(read)
-		_, more := s.pad.Launch(instant.Of(s.now))
+		left, more := s.pad.Launch(instant.Of(s.now))
 		outcomes := s.engine.outcomes.some()
 		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= instant.Of(s.now)
 		if outcomes || due {
 			s.step()
 		}
-		if read == 0 && !more && !outcomes && !due && !s.pad.Wants() {
+		if read == 0 && left == 0 && !more && !outcomes && !due && !s.pad.Wants() {
 			return
 		}
 	}

@@ -16,7 +16,8 @@
 //
 //	Add (pad.go) ---> later: beyond the horizon; a feeder moves it on (feeder.go)
 //	             `--> soon: by due time, tenants in turn (soon.go)
-//	                    |   meanwhile a feeder reads its row (feeds.go)
+//	                    |   meanwhile a feeder reads its row (feeds.go), unless it was read
+//	                    |   for another launch of the job (template.go)
 //	                    v   due (tick.go)
 //	                  seek: its row is not read yet (seek.go)
 //	                    v

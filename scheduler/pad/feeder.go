@@ -48,6 +48,9 @@ func (f *feeder) run(ctx context.Context) {
 			f.readAll(chunk)
 			continue
 		}
+		if wait == 0 {
+			continue
+		}
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
@@ -58,25 +61,52 @@ func (f *feeder) run(ctx context.Context) {
 }
 
 // feedChunk prepares launches whose time has come close. It returns some launches of a feed whose cold rows are to be
-// read, or else how long there will be none. Each feeder moves launches from later to soon, whatever feed they belong
-// to, so that the tick need not. The wait is bounded by IdleMax, because a timer does not notice that the wall clock
-// was set.
+// read, or else how long there will be none. The first feeder moves launches from later to soon, whatever feed they belong
+// to, so that the tick need not.
 func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	wait = time.Hour
+	if n == 0 {
+		wait = p.advanceLocked(now)
+	}
+	return p.takeLocked(p.feeds[n], chunk), wait
+}
+
+// advanceLocked moves launches from later to soon once the first of them is within the horizon, and then those of some time
+// after it as well, so that the feeder need not wake for each. It moves at most feedChunk at a time, since the tick may wait for
+// the lock. It returns how long nothing is to be moved; 0 if there is more at once. That is bounded by IdleMax, because a timer
+// does not notice that the wall clock was set.
+func (p *Pad) advanceLocked(now instant.Millis) time.Duration {
 	first := p.nextDueLocked()
-	for len(p.later) > 0 && p.later[0].Due <= now+horizon {
-		p.soonLocked(p.later.Pop())
+	moved := 0
+	if next := p.nextLaterLocked(); next != 0 && next <= now+horizon {
+		for ; len(p.later) > 0 && p.later[0].Due <= now+horizon+advanceBy && moved < feedChunk; moved++ {
+			p.soonLocked(p.later.Pop())
+		}
 	}
 	if p.nextDueLocked() != first {
 		p.wake()
 	}
-	chunk = p.takeLocked(p.feeds[n], chunk)
-	const longest = time.Hour
-	if len(p.later) == 0 {
-		return chunk, longest
+	switch next := p.nextLaterLocked(); {
+	case next == 0:
+		return time.Hour
+	case moved == feedChunk:
+		return 0
+	default:
+		return min(IdleMax, max(time.Millisecond, (next-horizon).Sub(now)))
 	}
-	return chunk, min(IdleMax, max(time.Millisecond, (p.later[0].Due-horizon).Sub(now)))
+}
+
+// advanceBy is how many milliseconds of launches are moved at a time.
+const advanceBy instant.Millis = 250
+
+// nextLaterLocked returns when the first of the launches is due that are not prepared yet; 0 if there is none.
+func (p *Pad) nextLaterLocked() instant.Millis {
+	if len(p.later) == 0 {
+		return 0
+	}
+	return p.later[0].Due
 }
 
 // readAll reads the rows of a chunk, and passes each launch on before it reads the next: the first ones need not wait
@@ -93,12 +123,15 @@ func (f *feeder) readAll(chunk []*waiting) {
 	}
 }
 
-// toRead returns what a feeder needs of a launch that it works on, and the delivery if it was read before. The launch
+// toRead returns what a feeder needs of a launch that it works on, and the delivery if the row was read before. The launch
 // may get its turn, or lose its delivery, meanwhile.
-func (p *Pad) toRead(w *waiting) (Launch, *job.Delivery) {
+func (p *Pad) toRead(w *waiting) (l Launch, d *job.Delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return w.Launch, w.delivery
+	if d = w.delivery; d == nil && !w.gone {
+		d = p.templates.delivery(w.Launch)
+	}
+	return w.Launch, d
 }
 
 // read builds the delivery of a launch. A nil delivery without an error means that the job is deleted. The row is

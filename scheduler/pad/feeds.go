@@ -115,16 +115,19 @@ func (p *Pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	case d == nil:
 		w.failure = "the job was deleted"
 	default:
-		p.unloadLocked(w)
-		w.delivery, w.cost = d, deliveryBytes+int64(len(d.Payload))
-		for _, list := range [][]job.Pair{d.Headers, d.SecretHeaders} {
-			for _, h := range list {
-				w.cost += int64(len(h.Key) + len(h.Value))
-			}
+		if isShared := w.older != nil || w.newer != nil; isShared && !w.HasPayload {
+			p.templates.keep(d)
 		}
-		p.ahead += w.cost
-		p.enterLaneLocked(w)
+		p.attachLocked(w, d)
 	}
+}
+
+// attachLocked gives a launch its delivery.
+func (p *Pad) attachLocked(w *waiting, d *job.Delivery) {
+	p.unloadLocked(w)
+	w.delivery, w.cost = d, deliveryCost(d)
+	p.ahead += w.cost
+	p.enterLaneLocked(w)
 }
 
 // unloadLocked drops the delivery of a launch. It is read again when the launch is to leave.

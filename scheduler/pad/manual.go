@@ -46,8 +46,15 @@ func (m *Manual) Wants() bool { return m.pad.wants() }
 
 // unreadChunk is feedChunk over all feeds, for a single caller that does the work of every feeder.
 func (p *Pad) unreadChunk(now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
-	for n := range p.feeds {
-		chunk, wait = p.feedChunk(n, now, chunk)
+	for more := true; more; {
+		more = false
+		for n := range p.feeds {
+			var next time.Duration
+			chunk, next = p.feedChunk(n, now, chunk)
+			if n == 0 {
+				wait, more = next, next == 0
+			}
+		}
 	}
 	return chunk, wait
 }

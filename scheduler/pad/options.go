@@ -41,9 +41,14 @@ type Options struct {
 	// Trust returns for how long, from now on, launches may leave. With 0 or less they wait on the pad until it
 	// returns more. It is called before each batch of launches, from several goroutines. Nil means always.
 	Trust func() time.Duration
+	// TemplateBytes bounds what the pad keeps of the definitions of jobs with several launches, so that their rows are not read
+	// for each. 0 means 8 MiB: some ten thousand jobs.
+	TemplateBytes int64
 	// Now reads the wall clock and, in the same value, the monotonic clock. Nil means time.Now.
 	Now func() time.Time
 }
+
+const templateBytesDefault = 8 << 20
 
 // horizon is how many milliseconds before its time a launch is prepared. It must cover the time that a feeder needs
 // for the rows of a herd. A larger one keeps deliveries in memory for longer; with a smaller one a herd finds more of

@@ -1,6 +1,7 @@
 package pad
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Pad struct {
 	lanes      map[job.Lane]*lane    // of the launches on the pad
 	spareLanes []*lane               // unused, for the next targets
 	facts      map[job.ID]laneFact   // of jobs that have not changed since
+	templates  templates             // of jobs with several launches
 	seekers    map[job.ID]launchHeap // wait for their cold rows, which name their lanes
 	queued     int                   // launches in lanes
 	byJob      map[job.ID]*waiting   // the newest
@@ -78,6 +80,8 @@ func New(opts Options) *Pad {
 		opts.Now = time.Now
 	}
 	return &Pad{
+		templates: templates{most: cmp.Or(opts.TemplateBytes, templateBytesDefault)},
+
 		sender: opts.Sender, rows: opts.Rows, report: opts.Report, wake: func() {}, trust: opts.Trust, clock: opts.Now,
 		soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*lane), facts: make(map[job.ID]laneFact),
 		seekers: make(map[job.ID]launchHeap),
@@ -95,7 +99,7 @@ func (p *Pad) Add(launches []Launch, now instant.Millis) {
 		return
 	}
 	p.mu.Lock()
-	first := p.nextDueLocked()
+	first, later := p.nextDueLocked(), p.nextLaterLocked()
 	for _, l := range launches {
 		if p.order++; l.order == 0 {
 			l.order = p.order
@@ -117,16 +121,28 @@ func (p *Pad) Add(launches []Launch, now instant.Millis) {
 		p.soonLocked(w)
 	}
 	sooner := p.nextDueLocked() != first
-	p.rouseLocked()
+	if p.nextLaterLocked() != later {
+		signal(p.feeds[0].wake)
+	}
 	p.mu.Unlock()
 	if sooner {
 		p.wake()
 	}
 }
 
+// soonLocked makes a launch wait for its due time. Its feeder reads its row meanwhile, unless the row was read for another
+// launch of its job.
 func (p *Pad) soonLocked(w *waiting) {
 	p.soon.push(w)
-	p.feedOf(w).unread.Push(w.Tenant, w)
+	if p.ahead < aheadBytesMax && !p.isInLineLocked(w) {
+		if d := p.templates.delivery(w.Launch); d != nil {
+			p.attachLocked(w, d)
+			return
+		}
+	}
+	f := p.feedOf(w)
+	f.unread.Push(w.Tenant, w)
+	signal(f.wake)
 }
 
 // NextDue returns when the next launch is due; 0 if none waits or the pad is held, [instant.LongAgo] if something can be
@@ -206,6 +222,7 @@ func (p *Pad) dropLocked(w *waiting) {
 		p.byJob[w.Run.Job] = w.older
 	default:
 		delete(p.byJob, w.Run.Job)
+		p.templates.forget(w.Run.Job)
 	}
 	w.older, w.newer = nil, nil
 }
@@ -262,6 +279,7 @@ func (p *Pad) Take(id job.ID) []Launch {
 	delete(p.parked, id)
 	p.found = slices.DeleteFunc(p.found, func(of job.ID) bool { return of == id })
 	delete(p.facts, id) // the job may be about to change
+	p.templates.forget(id)
 	for i, j := 0, len(taken)-1; i < j; i, j = i+1, j-1 {
 		taken[i], taken[j] = taken[j], taken[i] // oldest first
 	}
