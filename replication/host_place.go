@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -32,7 +30,7 @@ func (h *Host) Claim(ctx context.Context, has []uint32) (wanted []uint32, err er
 	if h.opts.Shards == 1 {
 		return []uint32{everywhere}, nil
 	}
-	states, err := h.bucket.list(ctx, placeKeys+">")
+	states, err := h.keys.list(ctx, placeKeys+">")
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +61,14 @@ func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
 		return nil
 	}
 	if !has {
-		whole, err := h.isWhole(ctx, shard, !at.isKnown())
+		whole, err := h.ties.isWhole(ctx, shard, !at.isKnown())
 		if err != nil || !whole {
 			return err
 		}
 	}
 	next := at.value.with(self)
 	next.Shard = shard
-	err := h.places.put(ctx, h.bucket, at, next)
+	err := h.places.put(ctx, h.keys, at, next)
 	if !errors.Is(err, errLost) {
 		return err
 	}
@@ -78,22 +76,6 @@ func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
 		return nil // the state that was read is old; the driver goes on
 	}
 	return h.claimShard(ctx, shard, has)
-}
-
-// isWhole reports whether the stream of a shard has its whole log, so that a node without data needs no other node; with
-// empty, whether the log has not begun.
-func (h *Host) isWhole(ctx context.Context, shard uint32, empty bool) (bool, error) {
-	js, err := jetstream.New(h.opts.Conn)
-	if err != nil {
-		return false, err
-	}
-	s := newJetStream(js, h.opts, shard, h.opts.Shards)
-	found, err := s.find(ctx)
-	if err != nil || !found {
-		return false, err
-	}
-	info := s.handle().CachedInfo()
-	return info.Config.Metadata[metaFirst] == "0" && info.State.FirstSeq <= 1 && !(empty && info.State.LastSeq > 0), nil
 }
 
 // Wanted returns the shards that this process is to hold, ascending.

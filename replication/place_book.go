@@ -194,6 +194,7 @@ func (p *places) lostDrains() (names []string) {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 

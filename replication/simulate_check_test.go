@@ -13,7 +13,6 @@ import (
 // moment when it is stored, by the rule alone, and so knows the log better than any node.
 type checker struct {
 	*world
-	broken  string
 	reader  tail
 	log     []job.Position // the log by the rule, from LSN 1
 	acked   map[uint64]job.Position

@@ -128,7 +128,7 @@ func (n *simNode) lead() {
 	ctx, end := context.WithCancel(context.Background())
 	n.node.leadership.ctx, n.node.leadership.end = ctx, end
 	n.leading, n.launches = true, true
-	n.helper = w.spawn(n, func() { n.renewAll(ctx) })
+	n.helper = w.spawn(n.machine, &n.life, func() { n.renewAll(ctx) })
 	err := n.node.open(ctx)
 	if failure := (localError{}); errors.As(err, &failure) {
 		n.fail(err)

@@ -166,7 +166,7 @@ func (w *world) elect() {
 		w.stream.offTill = till
 	}
 	if w.rng.IntN(3) != 0 {
-		w.lease.offTill = till
+		w.bucket.offTill = till
 	}
 }
 
@@ -229,7 +229,7 @@ func (w *world) delete() {
 func (w *world) heal() {
 	w.note("healed")
 	w.healed = true
-	w.stream.offTill, w.lease.offTill = 0, 0
+	w.stream.offTill, w.bucket.offTill = 0, 0
 	clear(w.links)
 	for _, n := range w.nodes {
 		if n.pausedUntil > w.now {
