@@ -17,8 +17,6 @@ const (
 	driveAfter = 2 * beatFresh
 	// steadyAfter is how long a node is heard without a break before it is given anything.
 	steadyAfter = 2 * time.Second
-	// reviewEvery is the time between two comparisons of the keys with what is known of them.
-	reviewEvery = 10 * time.Second
 	// joinTime is how long a node that is to receive a copy of a shard may not do it before another one may.
 	joinTime = time.Minute
 )
@@ -70,11 +68,9 @@ func (h *Host) drives() bool {
 // step looks at the places once, and writes what is to change now.
 func (d *driver) step(ctx context.Context, now time.Duration) error {
 	if now-d.reviewed >= reviewEvery {
-		states, err := d.keys.list(ctx, ">")
-		if err != nil {
+		if err := d.review(ctx); err != nil {
 			return err
 		}
-		d.places.review(states)
 		d.reviewed = now
 	}
 	nodes := d.heard()

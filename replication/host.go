@@ -155,6 +155,7 @@ func (h *Host) begin() error {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })
 		h.work.Go(func() { h.watchPlaces(ctx) })
+		h.work.Go(func() { h.reviewAll(ctx) })
 		h.work.Go(func() { h.driveAll(ctx) })
 		h.work.Go(func() { h.answerPlaces(ctx) })
 	}

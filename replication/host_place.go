@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -92,12 +93,12 @@ func (h *Host) Wanted() (shards []uint32) {
 // Placed returns a channel of capacity 1 that has an element whenever a place may have changed.
 func (h *Host) Placed() <-chan struct{} { return h.placed }
 
-// MayDrop reports whether this process may give up its copy of a shard: other nodes are to hold it, and one of them leads it, in
-// an epoch in which, or after which, this one has its newest commit. That leader has all that this one has from the log. While
-// this process leads, MayDrop has it hand the shard over.
+// MayDrop reports whether this process may give up its copy of a shard: as many other nodes as there are to be copies hold it,
+// and one of them leads it, in an epoch in which, or after which, this one has its newest commit. That leader has all that this
+// one has from the log. While this process leads, MayDrop has it hand the shard over.
 func (h *Host) MayDrop(shard uint32) bool {
 	m, at := h.member(shard), h.places.of(shard)
-	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) {
+	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.opts.Copies {
 		return false
 	}
 	leader, says, led := leaderOf(h.heard(), shard, h.opts.Boot())
@@ -127,6 +128,31 @@ func (h *Host) mayHold(shard uint32, node string) bool {
 	}
 	at := h.places.of(shard)
 	return !at.isKnown() || slices.Contains(at.value.Copies, node)
+}
+
+// reviewEvery is the time between two comparisons of the keys with what is known of them. A shorter time shows sooner that the
+// bucket was made anew, and costs NATS a consumer each time.
+const reviewEvery = 10 * time.Second
+
+// reviewAll compares what is known of the keys with what the bucket has, from time to time, until ctx ends.
+func (h *Host) reviewAll(ctx context.Context) {
+	for range ticks(ctx, reviewEvery) {
+		if err := h.review(ctx); err != nil && ctx.Err() == nil {
+			h.warn("the bucket of the leases cannot be read; trying again", err)
+		}
+	}
+}
+
+// review compares it once.
+func (h *Host) review(ctx context.Context) error {
+	leases, places := h.lease.ledger.revisions(), h.places.revisions()
+	states, err := h.keys.list(ctx, ">")
+	if err != nil {
+		return err
+	}
+	h.lease.ledger.review(states, leases)
+	h.places.review(states, places)
+	return nil
 }
 
 // watchPlaces passes on that a place has changed, until ctx ends.

@@ -32,6 +32,9 @@ func (h *hostLease) renewDue(ctx context.Context) error {
 	}
 	h.renewing.Lock()
 	defer h.renewing.Unlock()
+	if members = h.ofThisEpoch(members); len(members) == 0 {
+		return nil
+	}
 	err := h.renew(ctx, members)
 	if !errors.Is(err, ErrDeposed) {
 		return err
@@ -41,6 +44,28 @@ func (h *hostLease) renewDue(ctx context.Context) error {
 		n.loses(h.ledger.lease(n.opts.Shard))
 	}
 	return nil
+}
+
+// ofThisEpoch returns the members whose leases are of the epoch that the key of the node has; the others lose theirs. Another
+// node has ended the epoch of those, and since then this process has begun another one, to take a lease. Renewals in that epoch
+// renew nothing that was taken in the one before: all others count such a lease from its last renewal before the end. In a
+// bucket that was made anew the leases get the epoch of the key when they are written again.
+func (h *hostLease) ofThisEpoch(members []*Node) (list []*Node) {
+	if h.anew {
+		return members
+	}
+	for _, n := range members {
+		r := &n.leadership
+		r.mu.Lock()
+		isPresent := r.value.Epoch == h.value.Epoch
+		r.mu.Unlock()
+		if isPresent {
+			list = append(list, n)
+		} else {
+			n.loses(h.ledger.lease(n.opts.Shard))
+		}
+	}
+	return list
 }
 
 // tookOver reports whether the key of a member's shard names another leadership than the member's.

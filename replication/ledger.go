@@ -31,6 +31,7 @@ type shardState struct {
 	renewal  uint64        // renewal of the node's key that renewed it last, or when it was taken
 	renewed  bool          // the node's key has renewed it since it was taken
 	over     bool          // the node's key renews it no more
+	era      int           // number of times that the bucket was found to be made anew
 	news     chan struct{} // capacity 1; has an element if the lease has changed since the watcher last read it
 }
 
@@ -65,14 +66,20 @@ func keyOfNode(node string) string { return nodeKeys + node }
 func (l *ledger) see(s keyState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if number, ok := strings.CutPrefix(s.key, shardKeys); ok {
-		if n, err := strconv.ParseUint(number, 10, 32); err == nil && l.shards[uint32(n)] != nil {
-			return l.seeShard(l.shards[uint32(n)], s)
-		}
-		return nil
+	if at := l.shardOf(s.key); at != nil {
+		return l.seeShard(at, s)
 	}
 	if name, ok := strings.CutPrefix(s.key, nodeKeys); ok {
 		return l.seeNode(name, s)
+	}
+	return nil
+}
+
+// shardOf returns the state of the shard that has a key; nil if it is that of none.
+func (l *ledger) shardOf(key string) *shardState {
+	number, ok := strings.CutPrefix(key, shardKeys)
+	if n, err := strconv.ParseUint(number, 10, 32); ok && err == nil {
+		return l.shards[uint32(n)]
 	}
 	return nil
 }
@@ -151,7 +158,7 @@ func (at *shardState) combine(node nodeState) {
 }
 
 func (at *shardState) show(lease leaseSeen) {
-	at.lease = lease
+	at.lease, at.lease.era = lease, at.era
 	select {
 	case at.news <- struct{}{}:
 	default:

@@ -59,6 +59,16 @@ func (k *simKeys) record(s keyState) {
 	k.states[s.key] = append(k.states[s.key], keyRecord{s, k.now})
 }
 
+// newest returns the present states of the keys, which a watch shows first.
+func (k *simKeys) newest() (states []keyState) {
+	for _, r := range k.log[k.begin:] {
+		if r.revision != 0 && r.revision == k.asOfKey(r.key, k.now).revision {
+			states = append(states, r.keyState)
+		}
+	}
+	return states
+}
+
 // recreate empties the bucket: its revisions begin again.
 func (k *simKeys) recreate() {
 	if k.healed {
@@ -70,6 +80,9 @@ func (k *simKeys) recreate() {
 		w.lease.set(leaseValue{}, 0, "")
 	}
 	k.revision, k.begin = 0, len(k.log)
+	if k.overseer != nil {
+		clear(k.overseer.ended) // epochs begin again
+	}
 	if k.deaf = k.rng.IntN(2) == 0; k.deaf {
 		k.saw("watch of a lost bucket shows nothing")
 	}
@@ -177,10 +190,9 @@ func (k keysOfNode) list(ctx context.Context, match string) (states []keyState, 
 		if k.now < k.bucket.offTill {
 			return errNoAnswer
 		}
-		for _, r := range k.log[k.begin:] {
-			now := k.asOfKey(r.key, k.now)
-			if strings.HasPrefix(r.key, strings.TrimSuffix(match, ">")) && now.revision != 0 && now.revision == r.revision {
-				states = append(states, now)
+		for _, s := range k.newest() {
+			if strings.HasPrefix(s.key, strings.TrimSuffix(match, ">")) {
+				states = append(states, s)
 			}
 		}
 		return nil

@@ -157,6 +157,7 @@ func (c *checker) trust() {
 		if !n.alive || !n.launches || n.pausedUntil > c.now || n.node.Trust() <= 0 {
 			continue
 		}
+		c.keys.overseer.trusts(n)
 		now := c.lease.current()
 		if now.value.Node == n.name || now.value.Node == "" || now.value.Released {
 			continue

@@ -26,22 +26,33 @@ func (m *machine) feedLedger() {
 // nextKey passes the next state of a key that has reached this machine on; it returns false if there is none.
 func (m *machine) nextKey() bool {
 	k := m.ground.keys
+	if m.linked && len(m.first) > 0 {
+		m.sees(m.first[0])
+		m.first = m.first[1:]
+		return true
+	}
 	if !m.linked || m.fed >= len(k.log) || k.log[m.fed].since > k.now-m.watchDelay-m.lag {
 		return false
 	}
 	s := k.log[m.fed].keyState
-	if m.fed++; k.deaf && s.revision == 0 {
-		return true
-	}
-	_ = m.lease.ledger.see(s)
-	if m.lease.places != nil {
-		_ = m.lease.places.see(s)
+	if m.fed++; !k.deaf || s.revision != 0 {
+		m.sees(s)
 	}
 	return true
 }
 
+func (m *machine) sees(s keyState) {
+	_ = m.lease.ledger.see(s)
+	if m.lease.places != nil {
+		_ = m.lease.places.see(s)
+	}
+}
+
 // watchKeys passes on the states of the keys that have reached this machine.
 func (n *simNode) watchKeys() {
+	for len(n.node.lease) > 0 { // what a renewal has read
+		n.node.sawLease(<-n.node.lease)
+	}
 	tell := func() {
 		select {
 		case <-n.lease.ledger.shards[n.world.number].news:

@@ -19,9 +19,18 @@ type machine struct {
 	watchDelay  time.Duration
 	pausedUntil time.Duration
 
-	lease   *hostLease // of the process, in a cluster with several shards
-	fed     int        // states of the keys that its watch has shown
-	members []*simNode // one for each shard
+	weight  uint32
+	zone    string
+	life    int // number of processes so far
+	tasks   []*task
+	died    time.Duration // when its last process ended
+	orderly bool          // in order
+	barred  bool          // none starts
+	members []*simNode    // one for each shard, whether it holds a copy or not
+	process *process      // of a cluster of which all shards are simulated; nil: none lives
+	lease   *hostLease    // of the process, in a cluster with several shards
+	first   []keyState    // what its watch shows first
+	fed     int           // states of the keys that its watch has shown after that
 }
 
 func newMachine(g *ground, index int) *machine {

@@ -35,6 +35,8 @@ type simNode struct {
 	reason       string // reason for which it takes the lease
 	leading      bool
 	launches     bool // it may launch, if it trusts its lease
+	ends         bool // it is to end in order
+	resigns      *service
 	operations   int
 	reads        int // number of messages that it has read beside the consumer, which takes time if slow is set
 	installed
@@ -56,17 +58,24 @@ func (n *simNode) start() {
 		n.world.after(time.Second, n.start)
 		return
 	}
+	n.pausedUntil = 0
+	n.begin()
+}
+
+// begin begins a life of the node: that of a process, or of a member in one.
+func (n *simNode) begin() {
 	n.life++
-	n.alive, n.leading, n.pausedUntil = true, false, 0
+	n.alive, n.leading, n.ends = true, false, false
 	n.local.restart()
 	n.install()
 	n.watched, n.asker, n.asking, n.answers = leaseState{}, asker{}, false, nil
 	n.node = n.newNode()
 	n.world.note("start", uint64(n.index), n.local.log.Last().LSN, n.local.applied.LSN)
 	n.main = n.world.spawn(n.machine, &n.life, func() {
-		for {
-			n.reason = n.follow()
-			n.lead()
+		for !n.ends {
+			if n.reason = n.follow(); n.reason != "" {
+				n.lead()
+			}
 		}
 	})
 }
@@ -75,8 +84,12 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func (n *simNode) newNode() *Node {
 	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows}.withDefaults()
+	if n.process != nil {
+		opts = n.process.host.opts
+		opts.Shard = n.world.number
+	}
 	node := &Node{
-		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: RoleStandby,
+		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: roleAtFirst,
 		register: registerOfNode{n.world.lease, n}, trimmer: newTrimmer(opts.StreamBytesMin),
 		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
@@ -88,7 +101,10 @@ func (n *simNode) newNode() *Node {
 			return errors.Join(n.world.request(n.machine, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
 	}
-	if n.world.plan.several {
+	switch {
+	case n.process != nil:
+		n.process.adopt(n, node)
+	case n.world.plan.several:
 		node.opts.Shards = 2
 		n.lease = n.newHostLease(&node.opts)
 		node.register = &memberLease{n.lease, 0}

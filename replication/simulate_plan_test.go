@@ -51,6 +51,7 @@ type plan struct {
 	roll                 float64       // a process is of another release than the one before it
 	several              bool          // the cluster has several shards, see simKeys
 	ends                 time.Duration // about the time between two ends of an epoch
+	shardsPlan
 }
 
 func newPlan(seed uint64) plan {
@@ -146,14 +147,14 @@ func (p plan) begin(w *world) {
 }
 
 // often repeats an action until the world is healed.
-func (w *world) often(every time.Duration, do func()) {
+func (g *ground) often(every time.Duration, do func()) {
 	if every == 0 {
 		return
 	}
-	w.after(w.between(0, 2*every), func() {
-		if !w.healed {
+	g.after(g.between(0, 2*every), func() {
+		if !g.healed {
 			do()
-			w.often(every, do)
+			g.often(every, do)
 		}
 	})
 }

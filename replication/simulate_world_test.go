@@ -10,6 +10,8 @@ type world struct {
 	lease  *simRegister
 	nodes  []*simNode // one for each machine
 	check  checker
+
+	trimmed time.Duration // when the front of the stream was dropped last; only where all shards are simulated
 }
 
 // newWorld returns the simulation of a cluster with one shard, or of one of several.
