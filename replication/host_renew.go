@@ -172,7 +172,8 @@ func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
 	isAnew := empty && h.revision == 0
-	switch older := isAnew || revision < h.revision && !v.after(h.value); {
+	isEarlier := v.Process == h.value.Process && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
+	switch older := isAnew || isEarlier || revision < h.revision && !v.after(h.value); {
 	case empty && trusted:
 		return nil
 	case older && lasts:

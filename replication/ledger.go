@@ -66,6 +66,10 @@ func keyOfNode(node string) string { return nodeKeys + node }
 func (l *ledger) see(s keyState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.seeLocked(s)
+}
+
+func (l *ledger) seeLocked(s keyState) error {
 	if at := l.shardOf(s.key); at != nil {
 		return l.seeShard(at, s)
 	}
@@ -146,6 +150,8 @@ func (at *shardState) combine(node nodeState) {
 		v.Heirs, at.renewal, at.renewed, at.over = heirs, node.value.Renewal, true, false
 	case at.over || isOwn && !at.renewed: // the process has just taken it
 		return
+	case !isOwn && !node.value.hasEnded(v.Process, v.Epoch):
+		return // a state from before the lease was taken, perhaps of a bucket that was lost: its revision says nothing
 	default:
 		at.over = true
 		if node.value.Renewal == at.renewal+1 {

@@ -26,35 +26,23 @@ func (l *ledger) revisions() map[string]uint64 {
 func (l *ledger) review(states []keyState, before map[string]uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var fell []keyState
 	for _, s := range states {
-		if s.revision < before[s.key] && l.forget(s.key, before[s.key]) {
-			fell = append(fell, s)
+		if s.revision < before[s.key] {
+			l.forget(s.key, before[s.key])
 		}
 	}
-	for _, s := range fell {
-		if name, ok := strings.CutPrefix(s.key, nodeKeys); ok {
-			_ = l.seeNode(name, s) // what cannot be read is no lease
-		} else if at := l.shardOf(s.key); at != nil {
-			_ = l.seeShard(at, s)
-		}
+	for _, s := range states {
+		_ = l.seeLocked(s) // what cannot be read is no lease
 	}
 }
 
-// forget removes what is known of a key if that is still a revision, and reports whether it was.
-func (l *ledger) forget(key string, revision uint64) bool {
-	if name, ok := strings.CutPrefix(key, nodeKeys); ok {
-		if l.nodes[name].revision != revision {
-			return false
-		}
+// forget removes what is known of a key if that is still a revision. The caller holds the mutex.
+func (l *ledger) forget(key string, revision uint64) {
+	if name, ok := strings.CutPrefix(key, nodeKeys); ok && l.nodes[name].revision == revision {
 		delete(l.nodes, name)
-		return true
 	}
-	at := l.shardOf(key)
-	if at == nil || at.revision != revision {
-		return false
+	if at := l.shardOf(key); at != nil && at.revision == revision {
+		at.value, at.revision, at.lease = leaseValue{}, 0, leaseSeen{}
+		at.era++
 	}
-	at.value, at.revision, at.lease = leaseValue{}, 0, leaseSeen{}
-	at.era++
-	return true
 }

@@ -185,8 +185,8 @@ func (p *places) review(states []keyState, before map[string]uint64) {
 		there[s.key] = true
 		if s.revision < before[s.key] && p.revisions()[s.key] == before[s.key] {
 			_ = p.see(keyState{key: s.key})
-			_ = p.see(s) // what cannot be read is no place
 		}
+		_ = p.see(s) // what cannot be read is no place
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,6 +25,7 @@ type simKeys struct {
 	states   map[string][]keyRecord // the same for each key
 	begin    int                    // of the states of this bucket in the log
 	deaf     bool                   // the watches do not show that the bucket was made anew, as those of NATS
+	mute     bool                   // nor do they show what comes after, until the revisions have reached those that they have shown
 	overseer *overseer              // of a simulation of all shards; nil: none
 }
 
@@ -84,7 +85,9 @@ func (k *simKeys) recreate() {
 		clear(k.overseer.ended) // epochs begin again
 	}
 	if k.deaf = k.rng.IntN(2) == 0; k.deaf {
-		k.saw("watch of a lost bucket shows nothing")
+		if k.saw("watch of a lost bucket shows nothing"); k.overseer != nil {
+			k.mute = k.rng.IntN(2) == 0
+		}
 	}
 	seen := make(map[string]bool)
 	for _, r := range slices.Clone(k.log) {

@@ -63,6 +63,7 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 		n.watch()
 		n.hear(ctx, f)
 		begun, paused := n.world.now, n.paused
+		n.unfit = 0
 		err := f.check(ctx)
 		n.world.check.attended(n, n.world.now-begun-(n.paused-paused))
 		if err != nil {
@@ -107,6 +108,7 @@ func (n *simNode) watch() {
 // bootstrap copies the leader's store.
 func (n *simNode) bootstrap(cause error) {
 	n.world.saw("joined anew", uint64(n.index))
+	n.unfit = n.world.now
 	n.world.check.joinsAnew(n, cause)
 	n.node.publishStatus(RoleJoining)
 	n.world.sleep(n.world.between(100*time.Millisecond, 3*time.Second))

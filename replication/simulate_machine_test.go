@@ -31,6 +31,7 @@ type machine struct {
 	lease   *hostLease    // of the process, in a cluster with several shards
 	first   []keyState    // what its watch shows first
 	fed     int           // states of the keys that its watch has shown after that
+	shown   uint64        // newest revision that its watch has shown
 }
 
 func newMachine(g *ground, index int) *machine {

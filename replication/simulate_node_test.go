@@ -34,8 +34,9 @@ type simNode struct {
 	answers      []answer
 	reason       string // reason for which it takes the lease
 	leading      bool
-	launches     bool // it may launch, if it trusts its lease
-	ends         bool // it is to end in order
+	launches     bool          // it may launch, if it trusts its lease
+	ends         bool          // it is to end in order
+	unfit        time.Duration // since when it could not lead; 0: it could
 	resigns      *service
 	operations   int
 	reads        int // number of messages that it has read beside the consumer, which takes time if slow is set
@@ -66,6 +67,7 @@ func (n *simNode) start() {
 func (n *simNode) begin() {
 	n.life++
 	n.alive, n.leading, n.ends = true, false, false
+	n.unfit = n.world.now
 	n.local.restart()
 	n.install()
 	n.watched, n.asker, n.asking, n.answers = leaseState{}, asker{}, false, nil
@@ -119,6 +121,7 @@ func (n *simNode) die() {
 		return
 	}
 	n.alive, n.leading, n.launches = false, false, false
+	n.unfit = n.world.now
 	n.life++
 	n.main.stop()
 	if n.helper != nil {

@@ -83,9 +83,30 @@ func (o *overseer) live(shard uint32, names []string, since time.Duration) (coun
 
 // decides is called with each write of a key, when it is decided.
 func (o *overseer) decides(m *machine, key string, value []byte) {
-	if o == nil || !strings.HasPrefix(key, placeKeys) {
+	switch {
+	case o == nil:
+	case strings.HasPrefix(key, placeKeys):
+		o.places(m, value)
+	case strings.HasPrefix(key, shardKeys):
+		o.passes(m, value)
+	}
+}
+
+// passes checks that a shard is handed over only to a node that could take it, as far as the one that hands over can know: it
+// has asked a moment ago, and waited for a commit and its launches since.
+func (o *overseer) passes(m *machine, value []byte) {
+	v, err := decodeLease(value)
+	if err != nil || !v.Released || v.To == "" {
 		return
 	}
+	to := o.worlds[v.Shard].nodes[v.To[0]-'a']
+	if to.unfit != 0 && to.unfit < o.now-slack-2*time.Second {
+		o.fail("successor", "%s hands shard %d over to %s, which could not take it since %s", m.name, v.Shard, v.To, to.unfit)
+	}
+}
+
+// places checks a write of a place.
+func (o *overseer) places(m *machine, value []byte) {
 	next, err := decodePlace(value)
 	if err != nil {
 		panic(err)
@@ -103,11 +124,15 @@ func (o *overseer) decides(m *machine, key string, value []byte) {
 	}
 }
 
-// copiesGo checks a decision by which a copy may go.
+// copiesGo checks a decision by which a copy may go: as many live ones as there are to be remain, or as there were places for.
 func (o *overseer) copiesGo(p *process, old, next *placeValue) {
-	before, after := o.live(next.Shard, old.Copies, o.now), o.live(next.Shard, next.Copies, p.since())
-	if after < min(before, o.plan.copies) {
-		o.fail("copies", "%s lets shard %d have the copies %v, of which %d are live; it had %v, of which %d are", p.name, next.Shard, next.Copies, after, old.Copies, before)
+	there := old.Copies
+	if old.Joins != "" {
+		there = append(slices.Clone(there), old.Joins)
+	}
+	before, after := o.live(next.Shard, there, o.now), o.live(next.Shard, next.Copies, p.since())
+	if after < min(before, o.plan.copies, len(old.Copies)) {
+		o.fail("copies", "%s lets shard %d have the copies %v, of which %d are live; it had %v, of which %d are", p.name, next.Shard, next.Copies, after, there, before)
 	}
 }
 
@@ -172,8 +197,23 @@ func (o *overseer) stored(m *machine, before keyState, value []byte) {
 	case strings.HasPrefix(before.key, placeKeys):
 		old, err := decodePlace(before.value)
 		next, _ := decodePlace(value)
+		o.flows()
 		if err == nil && next.Change <= old.Change {
 			o.fail("place", "%s writes change %d of the place of shard %d over change %d", m.name, next.Change, next.Shard, old.Change)
+		}
+	}
+}
+
+// flows counts how often more than one copy comes to a node at a time. A driver that does not learn that a move was written
+// begins another one, so it happens.
+func (o *overseer) flows() {
+	in := make(map[string]int)
+	for _, w := range o.worlds {
+		at := o.keys.asOfKey(keyOfPlace(w.number), o.now)
+		if v, err := decodePlace(at.value); at.revision != 0 && err == nil && v.Joins != "" {
+			if in[v.Joins]++; in[v.Joins] > 1 {
+				o.saw("two copies come at a time")
+			}
 		}
 	}
 }
@@ -206,6 +246,15 @@ func (o *overseer) drops(n *simNode) {
 	v, err := decodePlace(at.value)
 	if at.revision == 0 || err != nil {
 		return
+	}
+	eligible := 0
+	for _, m := range o.machines {
+		if !o.drains(m.name) {
+			eligible++
+		}
+	}
+	if len(v.Copies) < min(o.plan.copies, eligible) {
+		o.fail("copies", "%s drops its copy of shard %d, which has %v only", n.name, n.world.number, v.Copies)
 	}
 	whole := slices.ContainsFunc(v.Copies, func(name string) bool {
 		other := n.world.nodes[name[0]-'a']

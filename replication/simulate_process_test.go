@@ -100,7 +100,7 @@ func (p *process) live() {
 	for ; err != nil; wanted, err = p.host.Claim(ctx, p.has()) {
 		p.ground.sleep(500 * time.Millisecond)
 	}
-	p.fed, p.first = len(p.ground.keys.log), p.ground.keys.newest()
+	p.fed, p.first, p.shown = len(p.ground.keys.log), p.ground.keys.newest(), 0
 	p.host.began, p.listens = p.boot(), true
 	for _, n := range wanted {
 		p.open(n)

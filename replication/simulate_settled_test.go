@@ -40,7 +40,7 @@ func (o *overseer) lacks(format string, args ...any) bool {
 	return false
 }
 
-// often reports whether it is time to look again.
+// rests reports whether it is too early to look again.
 func (o *overseer) rests() bool {
 	if o.now < o.looked+100*time.Millisecond {
 		return true
@@ -68,7 +68,6 @@ func (o *overseer) settled() bool {
 	if o.rests() {
 		return false
 	}
-	var places []placeValue
 	eligible := 0
 	for _, m := range o.machines {
 		if m.process == nil {
@@ -88,7 +87,6 @@ func (o *overseer) settled() bool {
 		} else if at := o.keys.asOfKey(keyOfPlace(w.number), o.now); at.revision != 0 {
 			v, _ = decodePlace(at.value)
 		}
-		places = append(places, v)
 		if !o.isPlaced(w, &v, eligible) {
 			return false
 		}
