@@ -101,6 +101,7 @@ fuzz: ## fuzz every decoder and parser for a short while each
 sim: ## let SEEDS engines live through hours, months and years of virtual time, and a hundred times as many clusters
 	go test ./scheduler -run 'TestSimulation$$' -sim.seeds $(SEEDS) -timeout 2h -v
 	go test ./replication -run 'TestSimulation$$' -sim.seeds $(SEEDS)00 -timeout 2h -v
+	go test ./replication -run 'TestSimulationOfShards$$' -sim.seeds $(SEEDS)0 -timeout 2h -v
 
 sim-plants: ## plant bugs in the scheduler and in the replication, and see that simulations find each of them
 	go test ./scheduler -run TestPlants -sim.plants 200 -timeout 2h -v

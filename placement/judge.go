@@ -49,7 +49,7 @@ func copiesText(n int) string {
 }
 
 // CanRemove returns an error that says why a node cannot be taken out: there is no such node, it is there, or it has the only
-// copy of a shard.
+// copy of a shard, or the only one that may be whole.
 func CanRemove(nodes []Node, shards []Shard, node string) error {
 	p := newPlan(nodes, shards, 0)
 	n := p.nodes[node]
@@ -60,8 +60,12 @@ func CanRemove(nodes []Node, shards []Shard, node string) error {
 		return fmt.Errorf("node %s is there: drain it, and stop its process before it is removed", node)
 	}
 	for i := range p.shards {
-		if s := &p.shards[i]; len(s.Copies) == 1 && s.Copies[0] == node {
+		switch s := &p.shards[i]; {
+		case !slices.Contains(s.Copies, node):
+		case len(s.Copies) == 1:
 			return fmt.Errorf("node %s has the only copy of shard %d: start it again, and wait until another node has a copy", node, s.Number)
+		case !s.hasOther(node):
+			return fmt.Errorf("node %s may have the only whole copy of shard %d, because no other node leads it or could: start the others, and wait until one leads", node, s.Number)
 		}
 	}
 	return nil
@@ -75,6 +79,13 @@ type BusyError struct{ text string }
 func (e *BusyError) Error() string { return e.text }
 
 func busyf(format string, args ...any) error { return &BusyError{fmt.Sprintf(format, args...)} }
+
+// hasOther reports whether another node than one is known to have a whole copy.
+func (s *Shard) hasOther(than string) bool {
+	return slices.ContainsFunc(s.Copies, func(name string) bool {
+		return name != than && (name == s.Leader || slices.Contains(s.Level, name))
+	})
+}
 
 // CanMove judges an operator's wish that a node is to hold a shard, and returns the move. The copy that goes is that of a node
 // that drains or shares a zone with the new one, if there is one, and else the leader's; none goes if there are too few. The

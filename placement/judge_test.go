@@ -28,6 +28,7 @@ func TestRefusals(t *testing.T) {
 		{CanRemove(nodes, shards, "x"), `there is no node "x"`},
 		{CanRemove(nodes, shards, "a"), "node a is there: drain it, and stop its process"},
 		{CanRemove(nodes, shards, "d"), "node d has the only copy of shard 3"},
+		{CanRemove(nodes, []Shard{{Number: 4, Copies: []string{"a", "d"}}}, "d"), "node d may have the only whole copy of shard 4"},
 		{move(9, "a"), "there is no shard 9"},
 		{move(1, "x"), `there is no node "x"`},
 		{move(1, "a"), "node a has a copy of shard 1 already"},
@@ -53,6 +54,23 @@ func TestMovesBesideAnother(t *testing.T) {
 		if _, isBusy := errors.AsType[*BusyError](err); !isBusy || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %q, which passes", err, want)
 		}
+	}
+}
+
+// TestRemoveNeedsAnotherWholeCopy: a node that is gone is taken out once another one leads its shards, or could.
+func TestRemoveNeedsAnotherWholeCopy(t *testing.T) {
+	nodes := []Node{{Name: "a", Up: true}, {Name: "gone"}}
+	for _, s := range []Shard{{Leader: "a"}, {Leader: "x", Level: []string{"a"}}} {
+		if s.Copies = []string{"a", "gone"}; CanRemove(nodes, []Shard{s}, "gone") != nil {
+			t.Errorf("%+v: the node is not taken out", s)
+		}
+	}
+}
+
+// TestNothingToCopy: a shard that no node is known to have gets no copy.
+func TestNothingToCopy(t *testing.T) {
+	if moves := Next([]Node{{Name: "a", Up: true}, {Name: "b", Up: true}}, []Shard{{Number: 1}}, 2); len(moves) > 0 {
+		t.Errorf("%+v", moves)
 	}
 }
 

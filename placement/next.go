@@ -79,9 +79,10 @@ func (p *plan) wanted() int {
 	return min(p.copies, eligible)
 }
 
-// add gives a shard that has too few copies another one. A copy on a node that drains counts until it has moved.
+// add gives a shard that has too few copies another one. A copy on a node that drains counts until it has moved. Of a shard that
+// no node is known to have there is nothing to copy.
 func (p *plan) add(s *Shard) (m Move, ok bool) {
-	if len(s.Copies) >= p.wanted() {
+	if len(s.Copies) == 0 || len(s.Copies) >= p.wanted() {
 		return m, false
 	}
 	to := p.best(s, "", false)

@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ func TestBootClocks(t *testing.T) {
 		clocktest.RunBoot(t, Options{}.withDefaults().Boot, func(d time.Duration) { <-time.After(d) })
 	})
 	t.Run("simulated", func(t *testing.T) {
-		w := &world{rng: rand.New(rand.NewPCG(testkit.Seed(t), 1))}
-		clocktest.RunBoot(t, newSimNode(w, 0).boot, func(d time.Duration) { w.now += d })
+		g := newGround(plan{seed: testkit.Seed(t)})
+		clocktest.RunBoot(t, newMachine(g, 0).boot, func(d time.Duration) { g.now += d })
 	})
 }

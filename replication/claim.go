@@ -13,6 +13,7 @@ type leaseSeen struct {
 	value    leaseValue
 	revision uint64
 	damaged  bool // a foreign program has overwritten it: value is empty
+	era      int  // of the bucket: in another one revisions begin again, see ledger.review
 }
 
 // answer is the outcome of a question to the holder of the lease.
@@ -24,6 +25,10 @@ type answer struct {
 
 // sawLease passes a state of the lease on to the challenger.
 func (n *Node) sawLease(l leaseSeen) {
+	if l.era != n.leaseEra {
+		n.leaseEra = l.era
+		n.challenger.vanished(n.opts.Boot())
+	}
 	switch {
 	case l.revision == 0:
 		n.challenger.vanished(n.opts.Boot())

@@ -17,8 +17,6 @@ const (
 	driveAfter = 2 * beatFresh
 	// steadyAfter is how long a node is heard without a break before it is given anything.
 	steadyAfter = 2 * time.Second
-	// reviewEvery is the time between two comparisons of the keys with what is known of them.
-	reviewEvery = 10 * time.Second
 	// joinTime is how long a node that is to receive a copy of a shard may not do it before another one may.
 	joinTime = time.Minute
 )
@@ -35,22 +33,29 @@ type driver struct {
 
 // driveAll drives until ctx ends.
 func (h *Host) driveAll(ctx context.Context) {
-	d := &driver{Host: h, joins: make(map[uint32]time.Duration)}
+	d := newDriver(h)
 	for range ticks(ctx, h.opts.PlaceEvery) {
-		if !h.drives() {
-			d.since = 0
-			continue
-		}
-		now := h.opts.Boot()
-		if d.since == 0 {
-			d.since = now
-		}
-		if now-d.since < driveAfter {
-			continue
-		}
-		if err := d.step(ctx, now); err != nil && ctx.Err() == nil && !errors.Is(err, errLost) {
-			h.warn("the shards cannot be placed; trying again", err)
-		}
+		d.tick(ctx)
+	}
+}
+
+func newDriver(h *Host) *driver { return &driver{Host: h, joins: make(map[uint32]time.Duration)} }
+
+// tick makes one step, if this process leads shard 0 and has for long enough.
+func (d *driver) tick(ctx context.Context) {
+	if !d.drives() {
+		d.since = 0
+		return
+	}
+	now := d.opts.Boot()
+	if d.since == 0 {
+		d.since = now
+	}
+	if now-d.since < driveAfter {
+		return
+	}
+	if err := d.step(ctx, now); err != nil && ctx.Err() == nil && !errors.Is(err, errLost) {
+		d.warn("the shards cannot be placed; trying again", err)
 	}
 }
 
@@ -63,11 +68,9 @@ func (h *Host) drives() bool {
 // step looks at the places once, and writes what is to change now.
 func (d *driver) step(ctx context.Context, now time.Duration) error {
 	if now-d.reviewed >= reviewEvery {
-		states, err := d.bucket.list(ctx, ">")
-		if err != nil {
+		if err := d.review(ctx); err != nil {
 			return err
 		}
-		d.places.review(states)
 		d.reviewed = now
 	}
 	nodes := d.heard()
@@ -110,12 +113,12 @@ func (d *driver) fill(ctx context.Context, nodes []heardNode, now time.Duration)
 			d.warn(fmt.Sprintf("shard %d is on no node that is there; start the nodes that have it", n), errors.New("nothing is placed"))
 			continue
 		}
-		if err := d.places.put(ctx, d.bucket, at, v); err != nil {
+		if err := d.places.put(ctx, d.keys, at, v); err != nil {
 			return err
 		}
 	}
 	for _, name := range d.places.lostDrains() {
-		if err := d.places.putDrain(ctx, d.bucket, name, true); err != nil {
+		if err := d.places.putDrain(ctx, d.keys, name, true); err != nil {
 			return err
 		}
 	}
@@ -148,7 +151,7 @@ func (d *driver) finish(ctx context.Context, shard uint32, nodes []heardNode, no
 		next.Joins, next.Leaves = "", ""
 		d.opts.Logger.Warn("a node that was to receive a copy of a shard does not", slog.Uint64(job.LogShard, uint64(shard)), slog.String("node", at.value.Joins))
 	}
-	return d.places.put(ctx, d.bucket, at, next)
+	return d.places.put(ctx, d.keys, at, next)
 }
 
 // staysSafe reports whether the copies that remain when a move ends are level: as many as wanted, or as there were.
@@ -193,7 +196,7 @@ func (d *driver) begin(ctx context.Context, m placement.Move) error {
 		next.Joins, next.Leaves = m.To, m.From
 	}
 	d.opts.Logger.Info("a copy of a shard moves", slog.Uint64(job.LogShard, uint64(m.Shard)), slog.String("to", m.To), slog.String("from", m.From))
-	return d.places.put(ctx, d.bucket, at, next)
+	return d.places.put(ctx, d.keys, at, next)
 }
 
 // misses reports whether a node that was heard is silent, and has not said that it ends. It may be back in a moment, and those

@@ -99,13 +99,13 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest) (from string, err err
 	switch q.Verb {
 	case PlaceDrain:
 		if err = refused("node", placement.CanDrain(nodes, placed, h.opts.Copies, q.Node)); err == nil {
-			err = h.places.putDrain(ctx, h.bucket, q.Node, true)
+			err = h.places.putDrain(ctx, h.keys, q.Node, true)
 		}
 	case PlaceKeep:
 		if !h.places.draining(q.Node).value.Drains {
 			return "", apierr.Errorf(apierr.InvalidField, "node", "node %s does not drain", q.Node)
 		}
-		err = h.places.putDrain(ctx, h.bucket, q.Node, false)
+		err = h.places.putDrain(ctx, h.keys, q.Node, false)
 	case PlaceRemove:
 		err = h.remove(ctx, nodes, placed, q.Node)
 	case PlaceMove:
@@ -155,12 +155,12 @@ func (h *Host) remove(ctx context.Context, nodes []placement.Node, shards []plac
 		if !at.value.has(node) {
 			continue
 		}
-		if err := h.places.put(ctx, h.bucket, at, at.value.without(node)); err != nil {
+		if err := h.places.put(ctx, h.keys, at, at.value.without(node)); err != nil {
 			return err
 		}
 	}
 	if h.places.draining(node).value.Drains {
-		if err := h.places.putDrain(ctx, h.bucket, node, false); err != nil {
+		if err := h.places.putDrain(ctx, h.keys, node, false); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func (h *Host) moveTo(ctx context.Context, nodes []placement.Node, shards []plac
 	next := at.value
 	next.Joins, next.Leaves, next.Pinned = m.To, m.From, true
 	h.opts.Logger.Info("an operator moves a copy of a shard", slog.Uint64(job.LogShard, uint64(m.Shard)), slog.String("to", m.To), slog.String("from", m.From))
-	return m.From, h.places.put(ctx, h.bucket, at, next)
+	return m.From, h.places.put(ctx, h.keys, at, next)
 }
 
 // requestHandover asks the leader of a shard, which may be another node, to hand over. It does not wait for the reply: the
@@ -187,7 +187,7 @@ func (h *Host) requestHandover(shard uint32, to string) {
 	o := h.opts
 	o.Shard = shard
 	request, _ := json.Marshal(handoverRequest{To: to}) // a string: it cannot fail
-	if err := h.opts.Conn.Publish(subjectsOf(o).handover(), request); err != nil {
+	if err := h.ties.publish(subjectsOf(o).handover(), request); err != nil {
 		h.warn(fmt.Sprintf("the leader of shard %d was not asked to hand over", shard), err)
 	}
 }

@@ -26,6 +26,8 @@ type Host struct {
 	opts    Options // of the first member
 	id      ClusterID
 	bucket  *bucket
+	keys    keys // those of the bucket
+	ties    ties
 	lease   *hostLease // nil with one shard
 	places  *places    // nil with one shard
 	members map[uint32]*hosted
@@ -75,13 +77,14 @@ func (h *Host) adopt(ctx context.Context, n *Node, js jetstream.JetStream) (regi
 		}
 		h.opts, h.id = *o, n.id
 		h.opts.Logger = cmp.Or(h.log, o.Logger)
+		h.ties = natsTies{&h.opts}
 		if err := h.unique(ctx); err != nil {
 			return nil, err
 		}
-		h.bucket = bucket
+		h.bucket, h.keys = bucket, bucket
 		if o.Shards > 1 {
 			h.places = newPlaces(n.id.String(), o.Shards)
-			h.lease = &hostLease{opts: &h.opts, cluster: n.id, keys: bucket, ledger: newLedger(o.Shards), places: h.places, warn: h.warn}
+			h.lease = newHostLease(&h.opts, n.id, bucket, h.places, h.warn)
 		}
 	}
 	if h.opts.Shards != o.Shards || h.id != n.id || h.opts.Node != o.Node || h.opts.Process != o.Process {
@@ -153,6 +156,7 @@ func (h *Host) begin() error {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })
 		h.work.Go(func() { h.watchPlaces(ctx) })
+		h.work.Go(func() { h.reviewAll(ctx) })
 		h.work.Go(func() { h.driveAll(ctx) })
 		h.work.Go(func() { h.answerPlaces(ctx) })
 	}

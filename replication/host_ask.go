@@ -145,11 +145,11 @@ func (h *Host) ask(ctx context.Context, node string, list []shardQuestion) (host
 	if err != nil {
 		return hostReply{}, err
 	}
-	m, err := h.opts.Conn.RequestWithContext(ctx, subjectsOf(h.opts).host(node, askHolder), b)
+	data, err := h.ties.request(ctx, subjectsOf(h.opts).host(node, askHolder), b)
 	if err != nil {
 		return hostReply{}, err
 	}
-	reply, ok := h.readReply(m.Data)
+	reply, ok := h.readReply(data)
 	if !ok || reply.Node != node {
 		return hostReply{}, errForeignReply
 	}
@@ -212,8 +212,8 @@ func (h *Host) reply(q *hostQuestion) hostReply {
 // answer, the other one's answer counts.
 func (h *Host) askProcess(ctx context.Context, node, process string) (reply hostReply, err error) {
 	foreign := true
-	err = askEach(ctx, h.opts.Conn, subjectsOf(h.opts).host(node, askHolder), func(m *nats.Msg) (enough bool) {
-		r, ok := h.readReply(m.Data)
+	err = h.ties.requestEach(ctx, subjectsOf(h.opts).host(node, askHolder), func(data []byte) (enough bool) {
+		r, ok := h.readReply(data)
 		if !ok || r.Node != node {
 			return false
 		}

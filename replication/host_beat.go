@@ -56,7 +56,7 @@ func (h *Host) beatOnce() {
 	if len(members) == 0 {
 		return
 	}
-	_ = h.opts.Conn.Publish(subjectsOf(h.opts).beat(), h.beatOf(members)) // a lost beat does no harm: the next one follows
+	_ = h.ties.publish(subjectsOf(h.opts).beat(), h.beatOf(members)) // a lost beat does no harm: the next one follows
 	for _, m := range members {
 		m.repeatDurable()
 	}

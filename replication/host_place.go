@@ -5,8 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-
-	"github.com/nats-io/nats.go/jetstream"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -32,7 +31,7 @@ func (h *Host) Claim(ctx context.Context, has []uint32) (wanted []uint32, err er
 	if h.opts.Shards == 1 {
 		return []uint32{everywhere}, nil
 	}
-	states, err := h.bucket.list(ctx, placeKeys+">")
+	states, err := h.keys.list(ctx, placeKeys+">")
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +62,14 @@ func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
 		return nil
 	}
 	if !has {
-		whole, err := h.isWhole(ctx, shard, !at.isKnown())
+		whole, err := h.ties.isWhole(ctx, shard, !at.isKnown())
 		if err != nil || !whole {
 			return err
 		}
 	}
 	next := at.value.with(self)
 	next.Shard = shard
-	err := h.places.put(ctx, h.bucket, at, next)
+	err := h.places.put(ctx, h.keys, at, next)
 	if !errors.Is(err, errLost) {
 		return err
 	}
@@ -78,22 +77,6 @@ func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
 		return nil // the state that was read is old; the driver goes on
 	}
 	return h.claimShard(ctx, shard, has)
-}
-
-// isWhole reports whether the stream of a shard has its whole log, so that a node without data needs no other node; with
-// empty, whether the log has not begun.
-func (h *Host) isWhole(ctx context.Context, shard uint32, empty bool) (bool, error) {
-	js, err := jetstream.New(h.opts.Conn)
-	if err != nil {
-		return false, err
-	}
-	s := newJetStream(js, h.opts, shard, h.opts.Shards)
-	found, err := s.find(ctx)
-	if err != nil || !found {
-		return false, err
-	}
-	info := s.handle().CachedInfo()
-	return info.Config.Metadata[metaFirst] == "0" && info.State.FirstSeq <= 1 && !(empty && info.State.LastSeq > 0), nil
 }
 
 // Wanted returns the shards that this process is to hold, ascending.
@@ -110,12 +93,12 @@ func (h *Host) Wanted() (shards []uint32) {
 // Placed returns a channel of capacity 1 that has an element whenever a place may have changed.
 func (h *Host) Placed() <-chan struct{} { return h.placed }
 
-// MayDrop reports whether this process may give up its copy of a shard: other nodes are to hold it, and one of them leads it, in
-// an epoch in which, or after which, this one has its newest commit. That leader has all that this one has from the log. While
-// this process leads, MayDrop has it hand the shard over.
+// MayDrop reports whether this process may give up its copy of a shard: as many other nodes as there are to be copies hold it,
+// and one of them leads it, in an epoch in which, or after which, this one has its newest commit. That leader has all that this
+// one has from the log. While this process leads, MayDrop has it hand the shard over.
 func (h *Host) MayDrop(shard uint32) bool {
 	m, at := h.member(shard), h.places.of(shard)
-	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) {
+	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.opts.Copies {
 		return false
 	}
 	leader, says, led := leaderOf(h.heard(), shard, h.opts.Boot())
@@ -145,6 +128,31 @@ func (h *Host) mayHold(shard uint32, node string) bool {
 	}
 	at := h.places.of(shard)
 	return !at.isKnown() || slices.Contains(at.value.Copies, node)
+}
+
+// reviewEvery is the time between two comparisons of the keys with what is known of them. A shorter time shows sooner that the
+// bucket was made anew, and costs NATS a consumer each time.
+const reviewEvery = 10 * time.Second
+
+// reviewAll compares what is known of the keys with what the bucket has, from time to time, until ctx ends.
+func (h *Host) reviewAll(ctx context.Context) {
+	for range ticks(ctx, reviewEvery) {
+		if err := h.review(ctx); err != nil && ctx.Err() == nil {
+			h.warn("the bucket of the leases cannot be read; trying again", err)
+		}
+	}
+}
+
+// review compares it once.
+func (h *Host) review(ctx context.Context) error {
+	leases, places := h.lease.ledger.revisions(), h.places.revisions()
+	states, err := h.keys.list(ctx, ">")
+	if err != nil {
+		return err
+	}
+	h.lease.ledger.review(states, leases)
+	h.places.review(states, places)
+	return nil
 }
 
 // watchPlaces passes on that a place has changed, until ctx ends.

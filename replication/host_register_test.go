@@ -31,6 +31,8 @@ func (k *racingKeys) get(_ context.Context, key string) (value []byte, revision 
 	return k.values[key].value, k.values[key].revision, nil
 }
 
+func (k *racingKeys) list(context.Context, string) ([]keyState, error) { return nil, nil }
+
 func (k *racingKeys) watch(context.Context, string, func(keyState)) error { return nil }
 
 // TestClaimFailsIfTheHolderRenewsMeanwhile: a node that stood still takes a lease for ended; the holder's renewals come in while it
@@ -39,7 +41,7 @@ func TestClaimFailsIfTheHolderRenewsMeanwhile(t *testing.T) {
 	for _, renews := range []bool{true, false} {
 		k := &racingKeys{values: make(map[string]keyState)}
 		o := Options{Node: "b", Process: "pb", Shards: 2}.withDefaults()
-		h := &hostLease{opts: &o, cluster: testCluster, keys: k, ledger: newLedger(2), warn: func(string, error) {}}
+		h := newHostLease(&o, testCluster, k, nil, func(string, error) {})
 		ctx := context.Background()
 		holder := nodeValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Epoch: 1, Renewal: 7, Shards: []shardGrant{{Shard: 0, Term: 1}}}
 		at, err := h.put(ctx, "a", holder, 0)

@@ -31,6 +31,7 @@ type shardState struct {
 	renewal  uint64        // renewal of the node's key that renewed it last, or when it was taken
 	renewed  bool          // the node's key has renewed it since it was taken
 	over     bool          // the node's key renews it no more
+	era      int           // number of times that the bucket was found to be made anew
 	news     chan struct{} // capacity 1; has an element if the lease has changed since the watcher last read it
 }
 
@@ -65,14 +66,24 @@ func keyOfNode(node string) string { return nodeKeys + node }
 func (l *ledger) see(s keyState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if number, ok := strings.CutPrefix(s.key, shardKeys); ok {
-		if n, err := strconv.ParseUint(number, 10, 32); err == nil && l.shards[uint32(n)] != nil {
-			return l.seeShard(l.shards[uint32(n)], s)
-		}
-		return nil
+	return l.seeLocked(s)
+}
+
+func (l *ledger) seeLocked(s keyState) error {
+	if at := l.shardOf(s.key); at != nil {
+		return l.seeShard(at, s)
 	}
 	if name, ok := strings.CutPrefix(s.key, nodeKeys); ok {
 		return l.seeNode(name, s)
+	}
+	return nil
+}
+
+// shardOf returns the state of the shard that has a key; nil if it is that of none.
+func (l *ledger) shardOf(key string) *shardState {
+	number, ok := strings.CutPrefix(key, shardKeys)
+	if n, err := strconv.ParseUint(number, 10, 32); ok && err == nil {
+		return l.shards[uint32(n)]
 	}
 	return nil
 }
@@ -139,6 +150,8 @@ func (at *shardState) combine(node nodeState) {
 		v.Heirs, at.renewal, at.renewed, at.over = heirs, node.value.Renewal, true, false
 	case at.over || isOwn && !at.renewed: // the process has just taken it
 		return
+	case !isOwn && !node.value.hasEnded(v.Process, v.Epoch):
+		return // a state from before the lease was taken, perhaps of a bucket that was lost: its revision says nothing
 	default:
 		at.over = true
 		if node.value.Renewal == at.renewal+1 {
@@ -151,7 +164,7 @@ func (at *shardState) combine(node nodeState) {
 }
 
 func (at *shardState) show(lease leaseSeen) {
-	at.lease = lease
+	at.lease, at.lease.era = lease, at.era
 	select {
 	case at.news <- struct{}{}:
 	default:

@@ -45,6 +45,7 @@ type Node struct {
 	offers     *offers
 	subs       []*nats.Subscription
 
+	leaseEra int            // era of the lease that was seen last
 	lease    chan leaseSeen // states of the lease that the watch has seen; when it is full the watch waits, so that no state is lost
 	answers  chan answer    // outcomes of the questions to the holder; when it is full they are dropped, since the next ones follow soon
 	wanted   chan handover  // requests for a hand-over; capacity 1, and a further request is refused
@@ -103,7 +104,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		return nil, fmt.Errorf("replication: %w", err)
 	}
 	n := &Node{
-		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: RoleStandby,
+		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: roleAtFirst,
 		stream: newJetStream(js, opts, opts.Shard, opts.Shards),
 		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}),

@@ -163,11 +163,30 @@ func (p *places) lost() {
 	}
 }
 
-// review notes which keys are gone, given all that the bucket has: a watch does not show the loss of a bucket.
-func (p *places) review(states []keyState) {
+// revisions returns the revisions of the keys as they were last seen.
+func (p *places) revisions() map[string]uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := make(map[string]uint64)
+	for shard, at := range p.places {
+		known[keyOfPlace(shard)] = at.revision
+	}
+	for name, at := range p.drains {
+		known[drainKeys+name] = at.revision
+	}
+	return known
+}
+
+// review notes which keys are gone, given all that the bucket has, and takes over those of a bucket that was made anew, as
+// ledger.review does.
+func (p *places) review(states []keyState, before map[string]uint64) {
 	there := make(map[string]bool, len(states))
 	for _, s := range states {
 		there[s.key] = true
+		if s.revision < before[s.key] && p.revisions()[s.key] == before[s.key] {
+			_ = p.see(keyState{key: s.key})
+		}
+		_ = p.see(s) // what cannot be read is no place
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,6 +213,7 @@ func (p *places) lostDrains() (names []string) {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 

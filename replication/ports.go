@@ -67,6 +67,8 @@ type keys interface {
 	put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 	// get returns a recent state of a key, which may be stale; revision 0 means that there is none.
 	get(ctx context.Context, key string) (value []byte, revision uint64, err error)
+	// list returns the present states of the keys that match. They are not stale.
+	list(ctx context.Context, match string) ([]keyState, error)
 	// watch calls pass with each state of the keys that match, until ctx ends.
 	watch(ctx context.Context, match string, pass func(keyState)) error
 }

@@ -16,21 +16,21 @@ const (
 	reset           // the servers report that there is no connection
 )
 
-func (w *world) wayTo(from, to *simNode) wayState { return w.links[[2]int{from.index, to.index}] }
+func (g *ground) wayTo(from, to *simNode) wayState { return g.links[[2]int{from.index, to.index}] }
 
 // cut breaks the connection between two nodes that both reach the servers: in one direction, or in both.
-func (w *world) cut(d time.Duration) {
-	a := w.rng.IntN(len(w.nodes))
-	b := (a + 1 + w.rng.IntN(len(w.nodes)-1)) % len(w.nodes)
-	state, both := silent+wayState(w.rng.IntN(2)), w.rng.IntN(2) == 0
-	w.saw("link cut", uint64(a), uint64(b), uint64(state))
-	w.links[[2]int{a, b}] = state
+func (g *ground) cut(d time.Duration) {
+	a := g.rng.IntN(len(g.machines))
+	b := (a + 1 + g.rng.IntN(len(g.machines)-1)) % len(g.machines)
+	state, both := silent+wayState(g.rng.IntN(2)), g.rng.IntN(2) == 0
+	g.saw("link cut", uint64(a), uint64(b), uint64(state))
+	g.links[[2]int{a, b}] = state
 	if both || state == reset {
-		w.links[[2]int{b, a}] = state
+		g.links[[2]int{b, a}] = state
 	}
-	w.after(d, func() {
-		delete(w.links, [2]int{a, b})
-		delete(w.links, [2]int{b, a})
+	g.after(d, func() {
+		delete(g.links, [2]int{a, b})
+		delete(g.links, [2]int{b, a})
 	})
 }
 
@@ -117,7 +117,10 @@ func (q *question) finish(r holderReply, err error) {
 }
 
 // hear processes the answers.
-func (n *simNode) hear() {
+func (n *simNode) hear(ctx context.Context, f *tailSession) {
+	for len(n.node.answers) > 0 { // those that the host has passed on
+		f.heard(ctx, <-n.node.answers)
+	}
 	for _, a := range n.answers {
 		if a.node == n.node.challenger.value.Node {
 			n.node.challenger.heard(n.boot(), a.outcome)

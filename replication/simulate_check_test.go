@@ -13,7 +13,6 @@ import (
 // moment when it is stored, by the rule alone, and so knows the log better than any node.
 type checker struct {
 	*world
-	broken  string
 	reader  tail
 	log     []job.Position // the log by the rule, from LSN 1
 	acked   map[uint64]job.Position
@@ -158,6 +157,7 @@ func (c *checker) trust() {
 		if !n.alive || !n.launches || n.pausedUntil > c.now || n.node.Trust() <= 0 {
 			continue
 		}
+		c.keys.overseer.trusts(n)
 		now := c.lease.current()
 		if now.value.Node == n.name || now.value.Node == "" || now.value.Released {
 			continue

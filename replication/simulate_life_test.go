@@ -11,7 +11,7 @@ import (
 // follow is [Node.follow].
 func (n *simNode) follow() (reason string) {
 	ctx := context.Background()
-	for {
+	for !n.ends {
 		reason, err := n.tailOnce(ctx)
 		failure := localError{}
 		switch {
@@ -26,10 +26,12 @@ func (n *simNode) follow() (reason string) {
 			n.bootstrap(err)
 		case errors.Is(err, errMoved):
 			n.world.saw("suspect looked into", uint64(n.index))
+		case n.ends:
 		default:
 			n.world.sleep(retryPause)
 		}
 	}
+	return ""
 }
 
 // fail records an error that ends a process. No such error is expected here.
@@ -52,12 +54,16 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 	f := n.node.newTailSession(nil, func(string) {})
 	for {
 		n.world.sleep(checkEvery)
+		if n.ends {
+			return "", nil
+		}
 		if err := n.deliver(ctx, f); err != nil {
 			return "", err
 		}
 		n.watch()
-		n.hear()
+		n.hear(ctx, f)
 		begun, paused := n.world.now, n.paused
+		n.unfit = 0
 		err := f.check(ctx)
 		n.world.check.attended(n, n.world.now-begun-(n.paused-paused))
 		if err != nil {
@@ -89,7 +95,7 @@ func (n *simNode) deliver(ctx context.Context, f *tailSession) error {
 
 // watch passes on the present state of the lease.
 func (n *simNode) watch() {
-	if n.world.plan.several {
+	if n.lease != nil {
 		n.watchKeys()
 		return
 	}
@@ -102,6 +108,7 @@ func (n *simNode) watch() {
 // bootstrap copies the leader's store.
 func (n *simNode) bootstrap(cause error) {
 	n.world.saw("joined anew", uint64(n.index))
+	n.unfit = n.world.now
 	n.world.check.joinsAnew(n, cause)
 	n.node.publishStatus(RoleJoining)
 	n.world.sleep(n.world.between(100*time.Millisecond, 3*time.Second))
@@ -128,7 +135,7 @@ func (n *simNode) lead() {
 	ctx, end := context.WithCancel(context.Background())
 	n.node.leadership.ctx, n.node.leadership.end = ctx, end
 	n.leading, n.launches = true, true
-	n.helper = w.spawn(n, func() { n.renewAll(ctx) })
+	renewed := n.renewed(ctx)
 	err := n.node.open(ctx)
 	if failure := (localError{}); errors.As(err, &failure) {
 		n.fail(err)
@@ -138,6 +145,9 @@ func (n *simNode) lead() {
 		w.check.began(n, n.local.Last().Epoch)
 		n.node.awaiting.over = true
 		n.node.publishStatus(RoleLeader)
+		if n.process != nil {
+			n.process.host.beatOnce()
+		}
 		clear(n.heardOf)
 		n.serve(ctx)
 	} else {
@@ -149,8 +159,19 @@ func (n *simNode) lead() {
 	n.leading, n.launches = false, false
 	n.node.trusted.Store(0)
 	n.node.publishStatus(RoleStandby)
-	for !n.helper.over {
-		w.sleep(10 * time.Millisecond)
+	renewed()
+}
+
+// renewed lets the lease be renewed, and returns what waits for the end of that.
+func (n *simNode) renewed(ctx context.Context) (end func()) {
+	if n.process != nil {
+		return n.process.renews(n.node)
+	}
+	n.helper = n.world.spawn(n.machine, &n.life, func() { n.renewAll(ctx) })
+	return func() {
+		for !n.helper.over {
+			n.world.sleep(10 * time.Millisecond)
+		}
 	}
 }
 
@@ -193,6 +214,9 @@ func (n *simNode) serve(ctx context.Context) {
 			w.saw("hands over", uint64(n.index))
 			n.launches = false
 			n.node.giveUp(to)
+			return
+		}
+		if n.passesOn(ctx) {
 			return
 		}
 		err := n.commit(ctx, n.nextNote())

@@ -16,7 +16,9 @@ type simLocal struct {
 	durable job.Position // durable position of the store
 	applied job.Position
 	known   Known
-	notes   noted // of the applied commits
+	kept    bool          // the disk has data of the shard; only where all shards are simulated
+	emptied time.Duration // when its data was removed
+	notes   noted         // of the applied commits
 }
 
 // restart sets the state that a new process finds.
@@ -96,10 +98,7 @@ func (l *simLocal) Begin() error {
 
 func (l *simLocal) Serve(context.Context, func()) error { panic("simulation: the node's loop serves") }
 func (l *simLocal) Follow() error                       { return nil }
-func (l *simLocal) Hold(context.Context)                {}
-func (l *simLocal) Confirm(context.Context) error       { return nil }
 func (l *simLocal) Rest(context.Context) error          { return nil }
-func (l *simLocal) Continue() error                     { return nil }
 func (l *simLocal) Incoming() string                    { return "" }
 func (l *simLocal) Export(context.Context, string) (string, job.Position, error) {
 	panic("simulation: checkpoints are copied by bootstrap")

@@ -14,29 +14,17 @@ import (
 // decisions are the product's. Only the loops that join its parts, which wait for several things at a time, are
 // written again here, with one wait after the other.
 type simNode struct {
+	*machine
 	world *world
-	index int
-	name  string
 	local *simLocal
-
-	rate   float64 // rate of its clock
-	origin time.Duration
 
 	life        int // number of processes so far
 	alive       bool
-	linked      bool // connected to the servers
-	muted       bool // its connection is broken and neither side notices
-	lag         time.Duration
 	slow        time.Duration // how long each read of a message takes, beside the consumer
 	silentUntil time.Duration // until then its consumer delivers nothing
-	paused      time.Duration // how long its processes were suspended in all
-	watchDelay  time.Duration
-	pausedUntil time.Duration
-	wasPaused   bool // was paused since the last commit
+	wasPaused   bool          // was paused since the last commit
 
 	node         *Node
-	host         *hostLease // of a cluster with several shards
-	fed          int        // states of the keys that its watch has shown
 	main, helper *task
 	next         uint64 // sequence that the consumer delivers next
 	watched      leaseState
@@ -46,25 +34,20 @@ type simNode struct {
 	answers      []answer
 	reason       string // reason for which it takes the lease
 	leading      bool
-	launches     bool // it may launch, if it trusts its lease
+	launches     bool          // it may launch, if it trusts its lease
+	ends         bool          // it is to end in order
+	unfit        time.Duration // since when it could not lead; 0: it could
+	resigns      *service
 	operations   int
 	reads        int // number of messages that it has read beside the consumer, which takes time if slow is set
 	installed
 }
 
-func newSimNode(w *world, index int) *simNode {
-	n := &simNode{
-		world: w, index: index, name: string(rune('a' + index)), linked: true,
-		rate: 1 + (w.rng.Float64()*2-1)*500e-6, origin: w.between(time.Second, 1000*time.Hour),
-		watchDelay: w.between(time.Millisecond, 50*time.Millisecond),
-	}
+func newSimNode(w *world, m *machine) *simNode {
+	n := &simNode{machine: m, world: w}
 	n.local = &simLocal{simNode: n, log: &memLog{}}
+	m.members = append(m.members, n)
 	return n
-}
-
-// boot is the clock of the machine.
-func (n *simNode) boot() time.Duration {
-	return n.origin + time.Duration(float64(n.world.now)*n.rate)
 }
 
 // start starts a process, once there is a stream.
@@ -76,17 +59,25 @@ func (n *simNode) start() {
 		n.world.after(time.Second, n.start)
 		return
 	}
+	n.pausedUntil = 0
+	n.begin()
+}
+
+// begin begins a life of the node: that of a process, or of a member in one.
+func (n *simNode) begin() {
 	n.life++
-	n.alive, n.leading, n.pausedUntil = true, false, 0
+	n.alive, n.leading, n.ends = true, false, false
+	n.unfit = n.world.now
 	n.local.restart()
 	n.install()
 	n.watched, n.asker, n.asking, n.answers = leaseState{}, asker{}, false, nil
 	n.node = n.newNode()
 	n.world.note("start", uint64(n.index), n.local.log.Last().LSN, n.local.applied.LSN)
-	n.main = n.world.spawn(n, func() {
-		for {
-			n.reason = n.follow()
-			n.lead()
+	n.main = n.world.spawn(n.machine, &n.life, func() {
+		for !n.ends {
+			if n.reason = n.follow(); n.reason != "" {
+				n.lead()
+			}
 		}
 	})
 }
@@ -95,8 +86,12 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func (n *simNode) newNode() *Node {
 	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows}.withDefaults()
+	if n.process != nil {
+		opts = n.process.host.opts
+		opts.Shard = n.world.number
+	}
 	node := &Node{
-		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: RoleStandby,
+		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: roleAtFirst,
 		register: registerOfNode{n.world.lease, n}, trimmer: newTrimmer(opts.StreamBytesMin),
 		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
@@ -105,13 +100,16 @@ func (n *simNode) newNode() *Node {
 		log:    n.local, frame: node.ownFrame, stamp: instant.Millis(n.life) << 32,
 		restore: func(ctx context.Context) error {
 			node.trimmer.reset()
-			return errors.Join(n.world.request(n, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
+			return errors.Join(n.world.request(n.machine, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
 	}
-	if n.world.plan.several {
+	switch {
+	case n.process != nil:
+		n.process.adopt(n, node)
+	case n.world.plan.several:
 		node.opts.Shards = 2
-		n.host = n.newHostLease(&node.opts)
-		node.register = &memberLease{n.host, 0}
+		n.lease = n.newHostLease(&node.opts)
+		node.register = &memberLease{n.lease, 0}
 	}
 	node.await()
 	return node
@@ -123,6 +121,7 @@ func (n *simNode) die() {
 		return
 	}
 	n.alive, n.leading, n.launches = false, false, false
+	n.unfit = n.world.now
 	n.life++
 	n.main.stop()
 	if n.helper != nil {
@@ -160,7 +159,7 @@ func (n *simNode) slowDown(each, during time.Duration) {
 // beat publishes this node's state to the others.
 func (n *simNode) beat() {
 	n.world.after(beatEvery, n.beat)
-	if !n.alive || !n.linked || n.pausedUntil > n.world.now {
+	if !n.alive || !n.linked || n.still() {
 		return
 	}
 	n.node.keepKnownOnce()

@@ -20,7 +20,7 @@ func (s *story) outage(lost time.Duration) {
 	s.stream.messages = s.stream.messages[:kept]
 	s.stream.era++
 	then := s.lease.asOf(s.now - lost)
-	s.lease.era++
+	s.bucket.era++
 	s.lease.states = nil
 	s.lease.set(then.value, then.revision, then.reason)
 	s.check.forgetUnknown()

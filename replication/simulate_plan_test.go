@@ -51,6 +51,7 @@ type plan struct {
 	roll                 float64       // a process is of another release than the one before it
 	several              bool          // the cluster has several shards, see simKeys
 	ends                 time.Duration // about the time between two ends of an epoch
+	shardsPlan
 }
 
 func newPlan(seed uint64) plan {
@@ -146,14 +147,14 @@ func (p plan) begin(w *world) {
 }
 
 // often repeats an action until the world is healed.
-func (w *world) often(every time.Duration, do func()) {
+func (g *ground) often(every time.Duration, do func()) {
 	if every == 0 {
 		return
 	}
-	w.after(w.between(0, 2*every), func() {
-		if !w.healed {
+	g.after(g.between(0, 2*every), func() {
+		if !g.healed {
 			do()
-			w.often(every, do)
+			g.often(every, do)
 		}
 	})
 }
@@ -166,7 +167,7 @@ func (w *world) elect() {
 		w.stream.offTill = till
 	}
 	if w.rng.IntN(3) != 0 {
-		w.lease.offTill = till
+		w.bucket.offTill = till
 	}
 }
 
@@ -229,7 +230,7 @@ func (w *world) delete() {
 func (w *world) heal() {
 	w.note("healed")
 	w.healed = true
-	w.stream.offTill, w.lease.offTill = 0, 0
+	w.stream.offTill, w.bucket.offTill = 0, 0
 	clear(w.links)
 	for _, n := range w.nodes {
 		if n.pausedUntil > w.now {

@@ -101,7 +101,7 @@ func TestLinkCutTakesNothing(t *testing.T) {
 func TestElectionStopsNothing(t *testing.T) {
 	tell(t, []int{2, 3}, func(s *story) {
 		leader, _ := s.led()
-		s.stream.offTill, s.lease.offTill = s.now+9*time.Second, s.now+9*time.Second
+		s.stream.offTill, s.bucket.offTill = s.now+9*time.Second, s.now+9*time.Second
 		s.live(15*time.Second, launching(leader))
 	})
 }
@@ -112,7 +112,7 @@ func TestAloneThroughElection(t *testing.T) {
 		leader, others := s.led()
 		others[0].die()
 		s.live(5*time.Second, launching(leader))
-		s.stream.offTill, s.lease.offTill = s.now+9*time.Second, s.now+9*time.Second
+		s.stream.offTill, s.bucket.offTill = s.now+9*time.Second, s.now+9*time.Second
 		s.after(3*time.Second, others[0].start)
 		s.live(20*time.Second, launching(leader))
 		s.crashAfterAll(leader)

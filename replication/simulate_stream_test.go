@@ -70,7 +70,7 @@ type streamOfNode struct {
 
 func (s streamOfNode) Publish(ctx context.Context, message []byte, expect uint64) (seq uint64, err error) {
 	message, era := append([]byte(nil), message...), s.era
-	err = s.request(s.node, s.plan.stream, func() (err error) {
+	err = s.request(s.node.machine, s.plan.stream, func() (err error) {
 		if s.plan.mode == regrowing && !s.healed && s.gather(publication{message, expect, s.now}) {
 			return errNoAnswer
 		}
@@ -82,7 +82,7 @@ func (s streamOfNode) Publish(ctx context.Context, message []byte, expect uint64
 }
 
 func (s streamOfNode) Bounds(ctx context.Context) (first, last uint64, err error) {
-	err = s.request(s.node, s.plan.reads, func() error {
+	err = s.request(s.node.machine, s.plan.reads, func() error {
 		first, last = s.before+1, s.last()
 		for s.chance(s.plan.staleBounds) && last >= first && s.messages[last-first].stored > s.now-100*time.Millisecond {
 			last--
@@ -123,7 +123,7 @@ func (s streamOfNode) Get(ctx context.Context, seq uint64) (message []byte, err 
 	if s.node.linked && !s.chance(0.05) {
 		err = serve()
 	} else {
-		err = s.request(s.node, s.plan.reads, serve)
+		err = s.request(s.node.machine, s.plan.reads, serve)
 	}
 	if err == errNoMessage && s.node.lag > 0 {
 		s.counts["server behind"]++
@@ -132,7 +132,7 @@ func (s streamOfNode) Get(ctx context.Context, seq uint64) (message []byte, err 
 }
 
 func (s streamOfNode) Lacks(ctx context.Context, seq uint64) (lacks bool, err error) {
-	err = s.request(s.node, s.plan.reads, func() error {
+	err = s.request(s.node.machine, s.plan.reads, func() error {
 		lacks = seq <= s.before || seq > s.last()
 		return s.state()
 	})
@@ -144,7 +144,7 @@ func (s streamOfNode) GetRange(ctx context.Context, first, last uint64) ([][]byt
 }
 
 func (s streamOfNode) Stored(ctx context.Context, seq uint64) (message []byte, err error) {
-	err = s.request(s.node, s.plan.reads, func() error {
+	err = s.request(s.node.machine, s.plan.reads, func() error {
 		if err := s.state(); err != nil {
 			return err
 		}
@@ -174,9 +174,7 @@ func (s *simStream) restore() {
 // simRegister is the lease in its bucket.
 type simRegister struct {
 	*world
-	states  []leaseState // all states that it ever had
-	offTill time.Duration
-	era     int // number of buckets so far
+	states []leaseState // all states that it ever had
 }
 
 // leaseState is a state of the lease and the instant from which it held.
@@ -212,7 +210,7 @@ func (r *simRegister) recreate() {
 		return
 	}
 	r.saw("bucket made anew")
-	r.era++
+	r.bucket.era++
 	r.set(leaseValue{}, 0, "")
 }
 
@@ -228,11 +226,11 @@ func (r registerOfNode) claim(ctx context.Context, v *leaseValue, _ leaseValue, 
 func (r registerOfNode) held(ctx context.Context) (leaseValue, uint64, error) { return r.read(ctx) }
 
 func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64) (next uint64, err error) {
-	reason, era := r.node.reason, r.era
-	err = r.request(r.node, r.plan.lease, func() error {
+	reason, era := r.node.reason, r.bucket.era
+	err = r.request(r.node.machine, r.plan.lease, func() error {
 		now := r.current()
 		switch {
-		case r.now < r.offTill || era != r.era:
+		case r.now < r.bucket.offTill || era != r.bucket.era:
 			return errNoAnswer
 		case now.revision != revision:
 			return errLost
@@ -254,14 +252,14 @@ func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64)
 }
 
 func (r registerOfNode) read(ctx context.Context) (v leaseValue, revision uint64, err error) {
-	err = r.request(r.node, r.plan.reads, func() error {
+	err = r.request(r.node.machine, r.plan.reads, func() error {
 		now := r.current()
 		if r.chance(r.plan.staleLook) {
 			now = r.asOf(r.now - r.between(0, 3*time.Second))
 			r.counts["stale look"]++
 		}
 		v, revision = now.value, now.revision
-		if r.now < r.offTill {
+		if r.now < r.bucket.offTill {
 			return errNoAnswer
 		}
 		return nil

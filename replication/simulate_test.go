@@ -24,11 +24,11 @@ func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		seeds = 30
 	}
-	runSimulations(t, "TestSimulation$", seeds, simulate)
+	runSimulations(t, "TestSimulation$", seeds, sometimes, simulate)
 }
 
 // runSimulations runs a simulation with each seed, and tells the command that repeats one that fails.
-func runSimulations(t *testing.T, name string, seeds int, simulate func(seed uint64) *world) {
+func runSimulations(t *testing.T, name string, seeds int, sometimes []string, simulate func(seed uint64) *world) {
 	t.Helper()
 	from := *simFrom
 	if *simSeed != 0 {
@@ -53,7 +53,7 @@ func runSimulations(t *testing.T, name string, seeds int, simulate func(seed uin
 		t.Logf("%8d %s", counts[what], what)
 	}
 	if seeds >= 300 {
-		checkSometimes(t, counts)
+		checkSometimes(t, counts, sometimes)
 	}
 }
 
@@ -75,7 +75,8 @@ var sometimes = []string{
 	"suspect looked into", "own last cut off", "joined anew", "another release", "writes older rows",
 }
 
-func checkSometimes(t *testing.T, counts map[string]int) {
+func checkSometimes(t *testing.T, counts map[string]int, sometimes []string) {
+	t.Helper()
 	for _, what := range sometimes {
 		if counts[what] == 0 {
 			t.Errorf("it never happened: %s", what)

@@ -11,6 +11,10 @@ const (
 	RoleJoining   = "joining"   // receives a checkpoint
 )
 
+// roleAtFirst is the role of a node that has not found its place in the stream yet. It may need a checkpoint, so it counts
+// neither as a standby to hand over to nor as a copy that is level, however few commits the leader has.
+const roleAtFirst = RoleJoining
+
 // Status describes a node at one instant, as far as the node itself knows. It is assembled from several
 // sources, one after the other, so its parts may be some milliseconds apart.
 type Status struct {

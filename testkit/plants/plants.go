@@ -1,6 +1,7 @@
 // Package plants tests a simulation: it puts known bugs into the code, one at a time, and sees whether the simulation finds
 // them. A plant is a text file in testdata/plants of the package that has the simulation: a line that says what the bug does,
-// a line with the name of a file, and two texts, what the file has once and what it gets instead.
+// a line with the name of a file, and two texts, what the file has once and what it gets instead. In a package with several
+// simulations a line "test" says which one is to find it.
 //
 //	a run that ends others takes the place of runs that may have been launched under another leader
 //	file scheduler/pad/turns.go
@@ -24,6 +25,7 @@ type Plant struct {
 	Name string // that of its file, without .txt
 	What string // what the bug does, in a line
 	File string // from the root of the module
+	Test string // simulation that is to find it; "": the one that the package runs if nothing else is said
 
 	old, new string // what the file has once, and what it gets instead
 }
@@ -55,8 +57,9 @@ func read(t testing.TB, path string) Plant {
 	if !ok || !ok2 || !ok3 {
 		t.Fatalf("%s: want a line, a line with the file, --- old and --- new", path)
 	}
+	file, test, _ := strings.Cut(file, "\ntest ")
 	return Plant{
-		Name: strings.TrimSuffix(filepath.Base(path), ".txt"), What: what, File: file,
+		Name: strings.TrimSuffix(filepath.Base(path), ".txt"), What: what, File: file, Test: test,
 		old: strings.TrimSuffix(old, "\n"), new: strings.TrimSuffix(replacement, "\n"),
 	}
 }

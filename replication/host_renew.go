@@ -1,0 +1,210 @@
+package replication
+
+import (
+	"context"
+	"errors"
+)
+
+// How hostLease renews the leases of all shards that the process leads, with one write.
+
+// renewAll renews the leases until ctx ends.
+func (h *hostLease) renewAll(ctx context.Context) {
+	for range ticks(ctx, dueEvery) {
+		if err := h.renewDue(ctx); err != nil && ctx.Err() == nil {
+			h.warn("the lease cannot be renewed; trying again", err)
+		}
+	}
+}
+
+// renewDue renews the leases of all members if that of one is due, and ends the leadership of members whose shard was
+// taken by another node.
+func (h *hostLease) renewDue(ctx context.Context) error {
+	members, due := h.leading(), false
+	for _, n := range members {
+		if h.ledger.tookOver(n) {
+			n.loses(h.ledger.lease(n.opts.Shard))
+			return nil
+		}
+		due = due || n.leadership.due(h.opts.Boot())
+	}
+	if !due {
+		return nil
+	}
+	h.renewing.Lock()
+	defer h.renewing.Unlock()
+	if members = h.ofThisEpoch(members); len(members) == 0 {
+		return nil
+	}
+	err := h.renew(ctx, members)
+	if !errors.Is(err, ErrDeposed) {
+		return err
+	}
+	h.held = false
+	for _, n := range members {
+		n.loses(h.ledger.lease(n.opts.Shard))
+	}
+	return nil
+}
+
+// ofThisEpoch returns the members whose leases are of the epoch that the key of the node has; the others lose theirs. Another
+// node has ended the epoch of those, and since then this process has begun another one, to take a lease. Renewals in that epoch
+// renew nothing that was taken in the one before: all others count such a lease from its last renewal before the end. In a
+// bucket that was made anew the leases get the epoch of the key when they are written again.
+func (h *hostLease) ofThisEpoch(members []*Node) (list []*Node) {
+	if h.anew {
+		return members
+	}
+	for _, n := range members {
+		r := &n.leadership
+		r.mu.Lock()
+		isPresent := r.value.Epoch == h.value.Epoch
+		r.mu.Unlock()
+		if isPresent {
+			list = append(list, n)
+		} else {
+			n.loses(h.ledger.lease(n.opts.Shard))
+		}
+	}
+	return list
+}
+
+// tookOver reports whether the key of a member's shard names another leadership than the member's.
+func (l *ledger) tookOver(n *Node) bool {
+	v, revision := l.own(n.opts.Shard)
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	isOther := v.Node != r.value.Node || v.Process != r.value.Process || v.Term != r.value.Term
+	return isOther && (v.Term > r.value.Term || v.Term == r.value.Term && revision > r.revision)
+}
+
+// renew writes the key of the node once. Like [Node.renew] it reads the key first if the outcome of the last write is
+// unknown, or if a member may not launch.
+func (h *hostLease) renew(ctx context.Context, members []*Node) error {
+	begun := h.opts.Boot()
+	grants := make([]shardGrant, 0, len(members))
+	for _, n := range members {
+		v := n.renewal(begun)
+		grants = append(grants, shardGrant{n.opts.Shard, v.Term, v.Heirs})
+	}
+	if trusted := trustAll(members); h.unsure || !trusted {
+		if err := h.review(ctx, members, trusted); err != nil {
+			return err
+		}
+		begun = h.opts.Boot()
+	}
+	next := h.value
+	next.Renewal, next.Shards = next.Renewal+1, grants
+	if h.revision == 0 {
+		// The epoch may have been ended in the bucket that was lost, and others may know that: this one is later.
+		next.Epoch += 2
+		h.tried = next.Epoch
+	}
+	revision, err := h.put(ctx, h.opts.Node, next, h.revision)
+	if h.unsure = err != nil; h.unsure {
+		if errors.Is(err, errLost) {
+			return nil // most likely an own write whose reply was lost; the next read shows it
+		}
+		return err
+	}
+	h.anew = h.anew || h.revision == 0
+	h.value, h.revision = next, revision
+	if err := h.restoreAll(ctx, members); err != nil {
+		return err
+	}
+	for i, n := range members {
+		n.renewedAt(begun, next.Renewal, next.Shards[i])
+	}
+	return nil
+}
+
+// trustAll reports whether all members may launch.
+func trustAll(members []*Node) bool {
+	for _, n := range members {
+		if n.Trust() <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// review reads the key of the node, and takes over its revision: 0 if the bucket was made anew. It returns ErrDeposed if the
+// epoch was ended.
+func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) error {
+	v, revision, err := h.read(ctx)
+	if err != nil {
+		return err
+	}
+	lasts := false
+	for _, n := range members {
+		lasts = lasts || n.leadership.left(h.opts.Boot()) > 0
+	}
+	if err := h.judge(v, revision, trusted, lasts); err != nil {
+		return err
+	}
+	if h.revision = revision; revision == 0 {
+		return nil
+	}
+	// It may be an own write whose reply was lost. The next one must have a renewal of its own.
+	h.anew = h.anew || v.Epoch != h.value.Epoch
+	h.value.Epoch, h.value.Renewal = v.Epoch, max(v.Renewal, h.value.Renewal)
+	return nil
+}
+
+// restoreAll writes the keys of the members' shards again, if the bucket was made anew.
+func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
+	if !h.anew {
+		return nil
+	}
+	for _, n := range members {
+		if err := h.restore(ctx, n); err != nil {
+			return err
+		}
+	}
+	h.anew = false
+	if h.places != nil { // nil only in the simulation
+		h.places.lost()
+	}
+	return nil
+}
+
+// judge says what a state of the key that was read means, as [leadership.judge] does for a lease.
+func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) error {
+	empty := v.Node == ""
+	isAnew := empty && h.revision == 0
+	isEarlier := v.Process == h.value.Process && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
+	switch older := isAnew || isEarlier || revision < h.revision && !v.after(h.value); {
+	case empty && trusted:
+		return nil
+	case older && lasts:
+		return errStale
+	case empty || v.Process != h.value.Process || v.Epoch != h.value.Epoch && v.Epoch != h.tried:
+		return ErrDeposed
+	default:
+		return nil
+	}
+}
+
+// restore writes the key of a member's shard into a bucket that was made anew, with the present epoch. If another node was
+// faster, the watch shows that, and the member loses the shard.
+func (h *hostLease) restore(ctx context.Context, n *Node) error {
+	r := &n.leadership
+	r.mu.Lock()
+	v, known := r.value, r.revision
+	r.mu.Unlock()
+	v.Epoch, v.Renewal, v.Heirs = h.value.Epoch, h.value.Renewal, nil // so it is after each state in the bucket that was lost
+	revision, err := h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), 0)
+	if errors.Is(err, errLost) { // it was taken after the bucket was made anew
+		revision, err = h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), known)
+	}
+	if errors.Is(err, errLost) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.value.Epoch, r.revision = v.Epoch, revision
+	return nil
+}

@@ -1,0 +1,64 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// newRenewer returns the lease of a process "pa" of node "a" on a bucket of its own, and the options with its clock.
+func newRenewer(now *time.Duration) (*hostLease, Options) {
+	o := Options{Node: "a", Process: "pa", Shards: 2, Boot: func() time.Duration { return *now }, Logger: quiet}.withDefaults()
+	k := &racingKeys{values: make(map[string]keyState)}
+	return newHostLease(&o, testCluster, k, newPlaces(testCluster.String(), 2), func(string, error) {}), o
+}
+
+// TestLeasesOfAnEndedEpochAreNotRenewed: another node ends the epoch of a process, and the process begins another one to take a
+// lease. What it led by the old one it leads no more, because nobody takes its renewals for those of that lease.
+func TestLeasesOfAnEndedEpochAreNotRenewed(t *testing.T) {
+	for _, isEnded := range []bool{false, true} {
+		now, ctx := time.Hour, context.Background()
+		h, o := newRenewer(&now)
+		epoch, err := h.hold(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &Node{opts: o, lease: make(chan leaseSeen, 1)}
+		n.leadership.ctx, n.leadership.end = context.WithCancel(ctx)
+		v := leaseValue{Node: "a", Process: "pa", Term: 1, Epoch: epoch}
+		n.begin(v, 1, now)
+		h.led = []*Node{n}
+		if isEnded {
+			if err := h.end(ctx, &v, h.ledger.node("a")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again, err := h.hold(ctx); err != nil || (again != epoch) != isEnded {
+			t.Fatalf("epoch %d after %d: %v", again, epoch, err)
+		}
+		now += 2 * time.Second
+		if err := h.renewDue(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if leads := n.leadership.ctx.Err() == nil && n.Trust() > 0; leads == isEnded {
+			t.Errorf("the epoch was ended: %t; the process leads: %t", isEnded, leads)
+		}
+		n.leadership.end()
+	}
+}
+
+// TestEarlierOwnEpochIsStale: a read that shows an earlier epoch of the same process, as from before a loss of the bucket, ends
+// no leadership while the lease lasts, whatever its revision.
+func TestEarlierOwnEpochIsStale(t *testing.T) {
+	now := time.Hour
+	h, _ := newRenewer(&now)
+	h.value, h.revision = nodeValue{Node: "a", Process: "pa", Epoch: 3, Renewal: 60}, 3
+	earlier := nodeValue{Node: "a", Process: "pa", Epoch: 1, Renewal: 58}
+	if err := h.judge(earlier, 115, true, true); !errors.Is(err, errStale) {
+		t.Errorf("%v, want %v", err, errStale)
+	}
+	if err := h.judge(earlier, 115, false, false); !errors.Is(err, ErrDeposed) {
+		t.Errorf("%v after the lease, want %v", err, ErrDeposed)
+	}
+}

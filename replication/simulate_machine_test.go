@@ -1,0 +1,53 @@
+package replication
+
+import "time"
+
+// machine is a computer with a clock and a disk, on which a process lives from time to time. With one shard the process is a
+// simNode alone; of a cluster with several shards it has a host, and a simNode for each shard that it holds.
+type machine struct {
+	ground *ground
+	index  int
+	name   string
+
+	rate   float64 // rate of its clock
+	origin time.Duration
+
+	linked      bool // connected to the servers
+	muted       bool // its connection is broken and neither side notices
+	lag         time.Duration
+	paused      time.Duration // how long its processes were suspended in all
+	watchDelay  time.Duration
+	pausedUntil time.Duration
+
+	weight  uint32
+	zone    string
+	life    int // number of processes so far
+	tasks   []*task
+	died    time.Duration // when its last process ended
+	orderly bool          // in order
+	barred  bool          // none starts
+	members []*simNode    // one for each shard, whether it holds a copy or not
+	process *process      // of a cluster of which all shards are simulated; nil: none lives
+	lease   *hostLease    // of the process, in a cluster with several shards
+	first   []keyState    // what its watch shows first
+	fed     int           // states of the keys that its watch has shown after that
+	shown   uint64        // newest revision that its watch has shown
+}
+
+func newMachine(g *ground, index int) *machine {
+	m := &machine{
+		ground: g, index: index, name: string(rune('a' + index)), linked: true,
+		rate: 1 + (g.rng.Float64()*2-1)*500e-6, origin: g.between(time.Second, 1000*time.Hour),
+		watchDelay: g.between(time.Millisecond, 50*time.Millisecond),
+	}
+	g.machines = append(g.machines, m)
+	return m
+}
+
+// boot is the clock of the machine.
+func (m *machine) boot() time.Duration {
+	return m.origin + time.Duration(float64(m.ground.now)*m.rate)
+}
+
+// still reports whether its processes are suspended.
+func (m *machine) still() bool { return m.pausedUntil > m.ground.now }
