@@ -112,6 +112,8 @@ func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) 
 		return m, busyf("another move of shard %d is under way: to node %s", shard, s.Joins)
 	case len(s.Copies) == 0:
 		return m, errors.New("no node is known to have the shard")
+	case s.Leader == "":
+		return m, fmt.Errorf("shard %d has no leader that answers, from which the node could receive it", shard)
 	case p.in[to]:
 		return m, busyf("node %s receives a copy of another shard at the moment; ask again when it has it", to)
 	}

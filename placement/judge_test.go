@@ -34,6 +34,7 @@ func TestRefusals(t *testing.T) {
 		{move(1, "a"), "node a has a copy of shard 1 already"},
 		{move(1, "d"), "node d is not there"},
 		{move(1, "c"), "node c drains"},
+		{move(3, "b"), "shard 3 has no leader that answers"},
 		{move(2, "b"), "another move of shard 2 is under way: to node b"},
 	} {
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.want) {

@@ -83,7 +83,7 @@ func (d *driver) step(ctx context.Context, now time.Duration) error {
 		}
 	}
 	planned, shards := d.plan(nodes, now)
-	for _, m := range placement.Next(planned, shards[everywhere+1:], d.opts.Copies) {
+	for _, m := range placement.Next(planned, shards[everywhere+1:], d.copies()) {
 		if err := d.begin(ctx, m); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (d *driver) staysSafe(shard uint32, v *placeValue, leader shardBeat, nodes 
 			level++
 		}
 	}
-	return level >= min(d.opts.Copies, len(v.Copies))
+	return level >= min(d.copies(), len(v.Copies))
 }
 
 // levelIn reports whether a node leads a shard, or could take it over.

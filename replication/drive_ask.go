@@ -98,7 +98,7 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest) (from string, err err
 	placed := shards[everywhere+1:]
 	switch q.Verb {
 	case PlaceDrain:
-		if err = refused("node", placement.CanDrain(nodes, placed, h.opts.Copies, q.Node)); err == nil {
+		if err = refused("node", placement.CanDrain(nodes, placed, h.copies(), q.Node)); err == nil {
 			err = h.places.putDrain(ctx, h.keys, q.Node, true)
 		}
 	case PlaceKeep:
@@ -170,7 +170,7 @@ func (h *Host) remove(ctx context.Context, nodes []placement.Node, shards []plac
 
 // moveTo lets a node hold a shard. Of a shard that it holds already, it hands the leadership over.
 func (h *Host) moveTo(ctx context.Context, nodes []placement.Node, shards []placement.Shard, q *PlaceRequest) (from string, err error) {
-	m, err := placement.CanMove(nodes, shards, h.opts.Copies, q.Shard, q.To)
+	m, err := placement.CanMove(nodes, shards, h.copies(), q.Shard, q.To)
 	if err != nil {
 		return "", refused("to", err)
 	}

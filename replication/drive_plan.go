@@ -52,3 +52,13 @@ func (h *Host) planOf(shard uint32, heard []heardNode, now time.Duration) placem
 	}
 	return s
 }
+
+// copies returns how many nodes are to hold a copy of each shard: the most that a node that was heard says. All are to say the
+// same; one that is started with a smaller number takes no copy away from the shards of the others.
+func (h *Host) copies() int {
+	most := h.opts.Copies
+	for _, n := range h.heard() {
+		most = max(most, min(n.beat.Copies, peersMost))
+	}
+	return most
+}

@@ -30,6 +30,21 @@ func TestDrainedNodeIsKnownUntilItIsRemoved(t *testing.T) {
 	}
 }
 
+// TestCopiesAreTheMostThatANodeSays: a node that is started with a smaller number than the others takes no copies away.
+func TestCopiesAreTheMostThatANodeSays(t *testing.T) {
+	h := NewHost(nil)
+	h.opts = Options{Node: "a", Shards: 2, Copies: 1}.withDefaults()
+	if n := h.copies(); n != 1 {
+		t.Errorf("alone it is %d", n)
+	}
+	for node, copies := range map[string]int{"a": 1, "b": 3, "c": 2} {
+		h.note(hostBeat{Node: node, Process: node, Copies: copies})
+	}
+	if n := h.copies(); n != 3 {
+		t.Errorf("beside nodes with 3 and 2 it is %d", n)
+	}
+}
+
 // TestLaterPlacesStay: a place that a later release has written is reported, and not replaced.
 func TestLaterPlacesStay(t *testing.T) {
 	p := newPlaces("cluster", 2)

@@ -57,7 +57,7 @@ func (h *Host) Claim(ctx context.Context, has []uint32) (wanted []uint32, err er
 // counts.
 func (h *Host) claimShard(ctx context.Context, shard uint32, has bool) error {
 	at, self := h.places.of(shard), h.opts.Node
-	lacks := !at.isKnown() || len(at.value.Copies) < h.opts.Copies && at.value.Joins == "" && !at.value.has(self)
+	lacks := !at.isKnown() || len(at.value.Copies) < h.copies() && at.value.Joins == "" && !at.value.has(self)
 	if !lacks || h.places.draining(self).value.Drains {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (h *Host) Placed() <-chan struct{} { return h.placed }
 // one has from the log. While this process leads, MayDrop has it hand the shard over.
 func (h *Host) MayDrop(shard uint32) bool {
 	m, at := h.member(shard), h.places.of(shard)
-	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.opts.Copies {
+	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.copies() {
 		return false
 	}
 	leader, says, led := leaderOf(h.heard(), shard, h.opts.Boot())
