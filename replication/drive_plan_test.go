@@ -2,6 +2,7 @@ package replication
 
 import (
 	"testing"
+	"time"
 
 	"github.com/carillon-io/carillon/placement"
 )
@@ -42,6 +43,28 @@ func TestCopiesAreTheMostThatANodeSays(t *testing.T) {
 	}
 	if n := h.copies(); n != 3 {
 		t.Errorf("beside nodes with 3 and 2 it is %d", n)
+	}
+}
+
+// TestRemovedNodeIsNotShown: a node that is silent is shown as long as a key names it, and one that was taken out is not, though its
+// beats were heard a moment ago.
+func TestRemovedNodeIsNotShown(t *testing.T) {
+	h := NewHost(nil)
+	now := time.Minute
+	h.opts = Options{Node: "a", Shards: 2, Boot: func() time.Duration { return now }}.withDefaults()
+	h.places = newPlaces("cluster", 2)
+	if err := h.places.see(keyState{keyOfPlace(1), placeValue{Cluster: "cluster", Shard: 1, Copies: []string{"a", "placed"}, Change: 1}.encode(), 1}); err != nil {
+		t.Fatal(err)
+	}
+	shards := []shardBeat{{Shard: 0, Role: RoleStandby}, {Shard: 1, Role: RoleStandby}}
+	for _, node := range []string{"placed", "removed"} {
+		h.note(hostBeat{Node: node, Process: node, Shards: shards})
+	}
+	now += beatFresh
+	h.note(hostBeat{Node: "a", Process: "a", Shards: shards})
+	views, nodes := h.View()
+	if len(nodes) != 2 || nodes[0].Node != "a" || nodes[1].Node != "placed" || len(views[0].Replicas) != 2 || len(views[1].Replicas) != 2 {
+		t.Errorf("%+v, %+v", nodes, views)
 	}
 }
 

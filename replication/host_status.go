@@ -28,7 +28,7 @@ type NodeView struct {
 
 // View returns what this process has heard of each of several shards, by their numbers, and of each node.
 func (h *Host) View() (shards []ShardView, nodes []NodeView) {
-	heard, now := h.heard(), h.opts.Boot()
+	heard, now := h.present()
 	for n := range uint32(h.opts.Shards) {
 		shards = append(shards, h.viewOf(n, heard, now))
 	}
@@ -36,6 +36,14 @@ func (h *Host) View() (shards []ShardView, nodes []NodeView) {
 		nodes = append(nodes, NodeView{n.beat.Node, n.beat.Weight, n.beat.Zone, h.places.draining(n.beat.Node).value.Drains, n.beat.Copies, now - n.seen})
 	}
 	return shards, nodes
+}
+
+// present returns the nodes that were heard, and when that was asked, without those that are silent and that no key names: an
+// operator has taken them out.
+func (h *Host) present() (nodes []heardNode, now time.Duration) {
+	now = h.opts.Boot()
+	named := h.places.named()
+	return slices.DeleteFunc(h.heard(), func(n heardNode) bool { return !n.fresh(now) && !slices.Contains(named, n.beat.Node) }), now
 }
 
 func (h *Host) viewOf(shard uint32, heard []heardNode, now time.Duration) ShardView {

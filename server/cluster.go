@@ -31,13 +31,20 @@ func (s *Server) aboutCluster() func() *client.Cluster {
 	}
 }
 
-// describeNodes adds what the nodes say of themselves for all of their shards.
+// describeNodes adds what the nodes say of themselves for all of their shards, of which this node need not have all, and leaves
+// out the nodes that an operator has taken out.
 func (s *Server) describeNodes(sum *client.Cluster) {
-	_, views := s.cluster.Replication.Host.View()
+	shards, views := s.cluster.Replication.Host.View()
+	sum.Nodes = slices.DeleteFunc(sum.Nodes, func(n client.ClusterNode) bool {
+		return !slices.ContainsFunc(views, func(v replication.NodeView) bool { return v.Node == n.Node })
+	})
 	for _, v := range views {
 		for i := range sum.Nodes {
 			if n := &sum.Nodes[i]; n.Node == v.Node {
 				n.Weight, n.Zone, n.Drains = v.Weight, v.Zone, v.Drains
+				if slices.ContainsFunc(shards, func(s replication.ShardView) bool { return s.Leader == v.Node }) {
+					n.Role = replication.RoleLeader
+				}
 			}
 		}
 		if want := s.opts.copies(); v.Copies != want {
