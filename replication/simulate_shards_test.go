@@ -133,7 +133,7 @@ func (p plan) beginAll(g *ground) {
 func TestSimulationOfShards(t *testing.T) {
 	seeds := *simSeeds
 	if testing.Short() {
-		seeds = 60
+		seeds = 40
 	}
 	runSimulations(t, "TestSimulationOfShards$", seeds, sometimesOfShards, simulateShards)
 }
