@@ -117,6 +117,8 @@ func (o *overseer) places(m *machine, value []byte) {
 	case q != nil && q.Verb == PlaceRemove, old.Change == 0:
 	case next.Joins != "" && next.Joins != old.Joins:
 		o.begins(p, &old, &next, q != nil)
+	case old.Joins != "" && slices.Contains(next.Copies, old.Joins) && o.live(next.Shard, []string{old.Joins}, p.since()) == 0:
+		o.fail("copies", "%s counts %s as a copy of shard %d, and that has none", p.name, old.Joins, next.Shard)
 	case next.Joins != "" || len(next.Copies) > len(old.Copies):
 	default:
 		o.counts["copies go"]++
@@ -240,13 +242,9 @@ func (o *overseer) trusts(n *simNode) {
 	}
 }
 
-// drops is called with each node that removes its data, because others hold the shard.
+// drops is called with each node that removes its data, because others hold the shard as far as it knows.
 func (o *overseer) drops(n *simNode) {
-	at := o.keys.asOfKey(keyOfPlace(n.world.number), o.now)
-	v, err := decodePlace(at.value)
-	if at.revision == 0 || err != nil {
-		return
-	}
+	v := n.process.host.places.of(n.world.number).value
 	eligible := 0
 	for _, m := range o.machines {
 		if !o.drains(m.name) {

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	simPlants = flag.Int("sim.plants", 0, "how many simulations are to look for each planted bug at most, a tenth of that of all shards; 0 plants none")
+	simPlants = flag.Int("sim.plants", 0, "how many simulations are to look for each planted bug at most, a fifth of that of all shards; 0 plants none")
 	simPlant  = flag.String("sim.plant", "", "plant only the bugs whose names match this regular expression")
 )
 
@@ -57,7 +57,7 @@ func findPlant(t *testing.T, p plants.Plant, seeds int) (seed, check string) {
 		return "", ""
 	}
 	if p.Test != "" {
-		seeds = max(1, seeds/10) // one of all shards costs as much as ten of one
+		seeds = max(1, seeds/5) // one of all shards costs as much as ten of one
 	}
 	out, err := exec.Command(program, "-test.run", cmp.Or(p.Test, "TestSimulation")+"$", "-test.timeout", plantTimeMax.String(), "-sim.fails", "1", "-sim.seeds", fmt.Sprint(seeds)).CombinedOutput()
 	if m := foundBy.FindStringSubmatch(string(out)); m != nil {
