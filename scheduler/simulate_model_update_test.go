@@ -44,7 +44,17 @@ func (m *model) replan(j *modelJob, act *modelAct) {
 
 // isOver reports whether a one-shot is decided, or may have been before what the history goes back to.
 func (m *model) isOver(j *modelJob, at int64) bool {
-	return j.decided(at) || at <= j.high && at/modelDay < m.history.pruned
+	return m.isSeenDecided(j, at) || at <= j.high && at/modelDay < m.history.pruned
+}
+
+// isSeenDecided reports whether the history shows the outcome of an instant. A range is kept for as long as its first tick would be,
+// so one that began before that is not seen, although the instant is in it.
+func (m *model) isSeenDecided(j *modelJob, at int64) bool {
+	if m.settings.historyDays == 0 {
+		return j.decided(at)
+	}
+	oldest := max(m.now-(m.settings.historyDays+1)*modelDay, m.history.pruned*modelDay)
+	return slices.ContainsFunc(j.spans, func(s [2]int64) bool { return (s[0] == s[1] || s[0] >= oldest) && s[0] <= at && at <= s[1] })
 }
 
 // checkDropped checks that the old ticks of the past got their outcomes, and a one-shot of the past not by that.
