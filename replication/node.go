@@ -104,7 +104,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		return nil, fmt.Errorf("replication: %w", err)
 	}
 	n := &Node{
-		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: roleAtFirst,
+		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: roleAtFirst(opts.Shards),
 		stream: newJetStream(js, opts, opts.Shard, opts.Shards),
 		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}),

@@ -91,7 +91,7 @@ func (n *simNode) newNode() *Node {
 		opts.Shard = n.world.number
 	}
 	node := &Node{
-		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: roleAtFirst,
+		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: roleAtFirst(opts.Shards),
 		register: registerOfNode{n.world.lease, n}, trimmer: newTrimmer(opts.StreamBytesMin),
 		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}

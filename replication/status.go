@@ -11,9 +11,15 @@ const (
 	RoleJoining   = "joining"   // receives a checkpoint
 )
 
-// roleAtFirst is the role of a node that has not found its place in the stream yet. It may need a checkpoint, so it counts
-// neither as a standby to hand over to nor as a copy that is level, however few commits the leader has.
-const roleAtFirst = RoleJoining
+// roleAtFirst returns the role of a node that has not found its place in the stream yet. It may need a checkpoint. Of several
+// shards, whose copies go when others are level, it counts neither as level nor as a standby to hand over to, however few commits
+// the leader has. With one shard it is a standby, as in releases that know no other number: nothing goes there.
+func roleAtFirst(shards int) string {
+	if shards > 1 {
+		return RoleJoining
+	}
+	return RoleStandby
+}
 
 // Status describes a node at one instant, as far as the node itself knows. It is assembled from several
 // sources, one after the other, so its parts may be some milliseconds apart.
