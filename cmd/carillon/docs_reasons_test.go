@@ -55,7 +55,8 @@ var docBlocksNotRun = map[string]map[string]string{
 	},
 	"docs/simulation.md": {
 		"make sim SEEDS=20": takesMinutes,
-		"go test ./replication -run 'TestSimulation$' -sim.seeds 10000 -timeout 1h": takesMinutes,
+		"go test ./replication -run 'TestSimulation$' -sim.seeds 10000 -timeout 1h":        takesMinutes,
+		"go test ./replication -run 'TestSimulationOfShards$' -sim.seeds 1000 -timeout 1h": takesMinutes,
 	},
 }
 
