@@ -94,7 +94,7 @@ func TestDirectoriesWithOtherShards(t *testing.T) {
 	if err := os.Remove(filepath.Join(first, datadir.NodeName)); err != nil {
 		t.Fatal(err)
 	}
-	p.startFails(other, nil, `the cluster "tower" in NATS has one shard`, "has shard 1", "serves shard 0 alone")
+	p.startFails(other, replication.ErrOwnData, "of 4 shards", `there is no cluster "tower" yet`, "cluster found")
 }
 
 // withShards returns the options of a node that founds a cluster with several shards.

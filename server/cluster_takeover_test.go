@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -112,9 +113,10 @@ func TestDurabilityLocal(t *testing.T) {
 	a, b := start("a"), start("b")
 	p.put("x")
 	p.level(a, b)
-	if _, err := p.client(false).Handover(t.Context(), 0, ""); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Retry(t, "hand over", func(ctx context.Context) error { // a may not have heard yet that b is level
+		_, err := p.client(false).Handover(ctx, 0, "")
+		return err
+	})
 	testkit.Until(p.t, "b leads", p.leads(b))
 	p.level(b, a)
 	p.eachTickOnce("x", 1)
