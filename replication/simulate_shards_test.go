@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // shardsPlan is what a simulation of all shards has besides a plan.
@@ -132,8 +134,13 @@ func (p plan) beginAll(g *ground) {
 // of shard 0, which places copies and leaderships, while nodes come, die, hang, drain and go, and operators ask for more.
 func TestSimulationOfShards(t *testing.T) {
 	seeds := *simSeeds
-	if testing.Short() {
+	switch {
+	case testkit.Race:
+		seeds = 10
+	case testing.Short():
 		seeds = 40
+	case seeds == simSeedsDefault: // each takes some times as long as one of a single shard
+		seeds = 100
 	}
 	runSimulations(t, "TestSimulationOfShards$", seeds, sometimesOfShards, simulateShards)
 }

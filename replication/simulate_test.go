@@ -8,9 +8,12 @@ import (
 	"time"
 )
 
+// simSeedsDefault is how many seeds TestSimulation runs.
+const simSeedsDefault = 300
+
 var (
 	simSeed  = flag.Uint64("sim.seed", 0, "run the simulation of this seed only, and tell its story")
-	simSeeds = flag.Int("sim.seeds", 300, "how many simulations to run, of the seeds from sim.from")
+	simSeeds = flag.Int("sim.seeds", simSeedsDefault, "how many simulations to run, of the seeds from sim.from")
 	simFrom  = flag.Uint64("sim.from", 1, "the first seed")
 	simFails = flag.Int("sim.fails", 5, "stop after so many simulations that failed")
 	simLoud  = flag.Bool("sim.loud", false, "print what happens")
