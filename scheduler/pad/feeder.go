@@ -74,14 +74,14 @@ func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiti
 }
 
 // advanceLocked moves launches from later to soon once the first of them is within the horizon, and then those of some time
-// after it as well, so that the feeder need not wake for each. It moves at most feedChunk at a time, since the tick may wait for
+// after it as well, so that the feeder need not wake for each. It moves at most advanceMost at a time, since the tick may wait for
 // the lock. It returns how long nothing is to be moved; 0 if there is more at once. That is bounded by IdleMax, because a timer
 // does not notice that the wall clock was set.
 func (p *Pad) advanceLocked(now instant.Millis) time.Duration {
 	first := p.nextDueLocked()
 	moved := 0
 	if next := p.nextLaterLocked(); next != 0 && next <= now+horizon {
-		for ; len(p.later) > 0 && p.later[0].Due <= now+horizon+advanceBy && moved < feedChunk; moved++ {
+		for ; len(p.later) > 0 && p.later[0].Due <= now+horizon+advanceBy && moved < advanceMost; moved++ {
 			p.soonLocked(p.later.Pop())
 		}
 	}
@@ -91,15 +91,19 @@ func (p *Pad) advanceLocked(now instant.Millis) time.Duration {
 	switch next := p.nextLaterLocked(); {
 	case next == 0:
 		return time.Hour
-	case moved == feedChunk:
+	case moved == advanceMost:
 		return 0
 	default:
 		return min(IdleMax, max(time.Millisecond, (next-horizon).Sub(now)))
 	}
 }
 
-// advanceBy is how many milliseconds of launches are moved at a time.
-const advanceBy instant.Millis = 250
+const (
+	// advanceBy is how many milliseconds of launches are moved at a time.
+	advanceBy instant.Millis = 50
+	// advanceMost is how many are moved under one lock, for which the tick may wait.
+	advanceMost = 32
+)
 
 // nextLaterLocked returns when the first of the launches is due that are not prepared yet; 0 if there is none.
 func (p *Pad) nextLaterLocked() instant.Millis {
