@@ -80,7 +80,7 @@ func (o Options) hasPeers() bool {
 	return len(found) > 0
 }
 
-// startAsker starts a server of the cluster without JetStream, and connects to it. It admits no other client.
+// startAsker starts a server of the cluster without JetStream. It admits only a client with the secret of the second result.
 func (o Options) startAsker() (*server.Server, *systemOnly, error) {
 	so := &server.Options{ServerName: o.Node + namesakeSuffix, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
 	if err := o.setRoutes(so); err != nil {
@@ -128,7 +128,7 @@ func (o Options) findNamesake(nc *nats.Conn) error {
 			asked = time.Now()
 		}
 		m, err := sub.NextMsg(min(namesakeEvery, namesakeWait))
-		var reply struct{ Server struct{ Name, Host string } }
+		var reply struct{ Server struct{ Name string } }
 		if err == nil && json.Unmarshal(m.Data, &reply) == nil && reply.Server.Name == o.Node {
 			return fmt.Errorf("%w: a NATS server of cluster %q has the name %q; give each node a name of its own (--node)", errNamesake, o.ClusterName, o.Node)
 		}
