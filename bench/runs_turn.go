@@ -70,8 +70,14 @@ const (
 	// runsWarm is how long jobs tick before they are measured: longer than ticks are decided ahead, so that as many are decided
 	// in the window as fire in it.
 	runsWarm = 13 * time.Second
-	// runsGroups is into how many parts the jobs are put, spread over a second: all jobs of a part tick in one millisecond.
-	runsGroups = 100
+	// runsGroups is into how many parts the jobs are put. All jobs of a part tick in one millisecond if one shard has them all, so
+	// the parts are small: as many as there are milliseconds in a second, or a cluster of one shard would have fewer instants
+	// at which it launches.
+	runsGroups = 1000
+	// runsArm is how long putting all parts takes: so long that a server has time for each.
+	runsArm = 4 * time.Second
+	// runsAtOnce bounds the parts that are put at the same time, where a server is slower than that.
+	runsAtOnce = 16
 	// runsQuiet is how long a cluster must not have fired before it counts as quiet, and runsQuietMost bounds the wait.
 	runsQuiet     = 2 * time.Second
 	runsQuietMost = time.Minute
@@ -125,20 +131,46 @@ func (o *contender) settle(s *stand) error {
 	return errors.Join(s.ctx.Err(), fmt.Errorf("the cluster does not fire %d runs a second after %s", o.rate, runsQuietMost))
 }
 
-// arm gives all jobs a schedule, part after part.
+// arm gives all jobs a schedule, part after part, so that their ticks are spread over a second.
 func (o *contender) arm(s *stand, schedule string) error {
-	began := time.Now()
-	for g := range runsGroups {
-		var jobs []client.Job
-		for i := g; i < o.rate; i += runsGroups {
-			jobs = append(jobs, fireJob(everyName(i), schedule, padded(len(`{"bench":true}`))))
-		}
-		if err := putJobs(s.ctx, o.client, slices.Values(jobs)); err != nil {
-			return err
-		}
-		s.wait(time.Until(began.Add(interval * time.Duration(g+1) / runsGroups)))
+	began, parts, ended := time.Now(), make(chan int), make(chan error)
+	for range runsAtOnce {
+		go func() {
+			var err error
+			for part := range parts {
+				err = errors.Join(err, o.put(s, part, schedule))
+			}
+			ended <- err
+		}()
 	}
-	return nil
+	for part := range runsGroups {
+		s.wait(time.Until(began.Add(armAt(part))))
+		parts <- part
+	}
+	close(parts)
+	var err error
+	for range runsAtOnce {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}
+
+// put gives the jobs of a part a schedule.
+func (o *contender) put(s *stand, part int, schedule string) error {
+	var jobs []client.Job
+	for i := part; i < o.rate; i += runsGroups {
+		jobs = append(jobs, fireJob(everyName(i), schedule, padded(len(`{"bench":true}`))))
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	return putJobs(s.ctx, o.client, slices.Values(jobs))
+}
+
+// armAt returns when a part is put. The instants are evenly apart, and no two have the same place in their second.
+func armAt(part int) time.Duration {
+	rounds := int(runsArm / interval)
+	return runsArm*time.Duration(part)/runsGroups + time.Duration(part*rounds/runsGroups)*interval/runsGroups
 }
 
 // quiet stops the jobs, and waits until none fires any more.
