@@ -74,8 +74,9 @@ const (
 	// the parts are small: as many as there are milliseconds in a second, or a cluster of one shard would have fewer instants
 	// at which it launches.
 	runsGroups = 1000
-	// runsArm is how long putting all parts takes: so long that a server has time for each.
-	runsArm = 4 * time.Second
+	// runsArm is how long putting all parts takes: so long that hardly two of them are in one commit of a shard, which gives all
+	// its jobs the same place in a second.
+	runsArm = 12 * time.Second
 	// runsAtOnce bounds the parts that are put at the same time, where a server is slower than that.
 	runsAtOnce = 16
 	// runsQuiet is how long a cluster must not have fired before it counts as quiet, and runsQuietMost bounds the wait.
@@ -85,7 +86,7 @@ const (
 
 // turn lets the jobs tick, measures a window, and stops them. A profile, if profiles is no "", is of the window.
 func (o *contender) turn(s *stand, length time.Duration, profiles string) error {
-	if err := o.arm(s, "@every "+interval.String()); err != nil {
+	if err := o.arm(s); err != nil {
 		return err
 	}
 	s.wait(runsWarm)
@@ -131,14 +132,14 @@ func (o *contender) settle(s *stand) error {
 	return errors.Join(s.ctx.Err(), fmt.Errorf("the cluster does not fire %d runs a second after %s", o.rate, runsQuietMost))
 }
 
-// arm gives all jobs a schedule, part after part, so that their ticks are spread over a second.
-func (o *contender) arm(s *stand, schedule string) error {
+// arm lets all jobs tick once a second. It puts them part after part, so that their ticks are spread over the second.
+func (o *contender) arm(s *stand) error {
 	began, parts, ended := time.Now(), make(chan int), make(chan error)
 	for range runsAtOnce {
 		go func() {
 			var err error
 			for part := range parts {
-				err = errors.Join(err, o.put(s, part, schedule))
+				err = errors.Join(err, o.put(s, part, runsGroups, "@every "+interval.String()))
 			}
 			ended <- err
 		}()
@@ -155,10 +156,10 @@ func (o *contender) arm(s *stand, schedule string) error {
 	return err
 }
 
-// put gives the jobs of a part a schedule.
-func (o *contender) put(s *stand, part int, schedule string) error {
+// put gives the jobs of one of some parts a schedule.
+func (o *contender) put(s *stand, part, parts int, schedule string) error {
 	var jobs []client.Job
-	for i := part; i < o.rate; i += runsGroups {
+	for i := part; i < o.rate; i += parts {
 		jobs = append(jobs, fireJob(everyName(i), schedule, padded(len(`{"bench":true}`))))
 	}
 	if len(jobs) == 0 {
@@ -175,7 +176,7 @@ func armAt(part int) time.Duration {
 
 // quiet stops the jobs, and waits until none fires any more.
 func (o *contender) quiet(s *stand) error {
-	if err := o.arm(s, "@at "+client.At(time.Now().Add(farAhead)).String()); err != nil {
+	if err := o.put(s, 0, 1, "@at "+client.At(time.Now().Add(farAhead)).String()); err != nil {
 		return err
 	}
 	for end := time.Now().Add(runsQuietMost); time.Now().Before(end) && s.ctx.Err() == nil; {

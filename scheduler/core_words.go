@@ -1,6 +1,15 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/scheduler/core"
+import (
+	"github.com/carillon-io/carillon/scheduler/core"
+	"github.com/carillon-io/carillon/scheduler/pad"
+)
+
+// Ticks are the threads that launch what is due, for all engines of a process: see [pad.Ticks].
+type Ticks = pad.Ticks
+
+// NewTicks returns the ticks of a process, at most so many threads; 0: half of the processors, and one at least.
+func NewTicks(most int) *Ticks { return pad.NewTicks(most) }
 
 // What callers of an engine say and read in the words of its core.
 type (

@@ -59,6 +59,8 @@ type Options struct {
 	CalendarsMax func(tenant string) int
 	// Feeders is the number of goroutines that read cold rows. Default: the processors, at least 2 and at most 16.
 	Feeders int
+	// Ticks launch what is due. The engines of one process share them. Nil: the engine has one of its own.
+	Ticks *pad.Ticks
 	// Loading is called from time to time with the number of loaded jobs, from the goroutine that opens the engine.
 	// Nil means that it is not called.
 	Loading func(jobs uint64)
@@ -173,7 +175,7 @@ func newEngine(opts Options) *Engine {
 	e.outcomes.ready = make(chan struct{}, 1)
 	e.pad = pad.New(pad.Options{
 		Sender: opts.Sender, Rows: opts.Store, Report: e.outcomes.add, Trust: opts.Trust, Now: opts.Clock.Now,
-		TemplateBytes: templateBytes(opts.Settings.Shards),
+		TemplateBytes: templateBytes(opts.Settings.Shards), Ticks: opts.Ticks,
 	})
 	return e
 }

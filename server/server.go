@@ -25,6 +25,7 @@ import (
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/shard"
 	"github.com/carillon-io/carillon/tracing"
 	"github.com/carillon-io/carillon/web"
@@ -60,7 +61,8 @@ type Server struct {
 	cluster    *shard.Cluster // nil: the node is alone, or does not know the cluster yet
 	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
-	backups    *nats.Conn // of the backups of all shards
+	ticks      *scheduler.Ticks // of the engines of all shards
+	backups    *nats.Conn       // of the backups of all shards
 	around     *bus.Surroundings
 	web        *web.Front
 	dashboard  *dashboard.Dashboard // nil until the web is open
@@ -160,7 +162,7 @@ func assemble(opts Options) (*Server, error) {
 	}
 	return &Server{
 		opts: opts, inboxes: inboxes, readSecret: readSecret, nodeKey: sync.OnceValue(opts.forwardKey), process: replication.NewProcess(),
-		shards: 1, failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{}),
+		shards: 1, ticks: scheduler.NewTicks(0), failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{}),
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func (s *Server) optionsOf(m *member) shard.Options {
 func (s *Server) engineOptions(m *member) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Sender: s.dispatcher, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(m.number), CalendarsMax: s.calendarsMax(),
+		Sender: s.dispatcher, Ticks: s.ticks, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(m.number), CalendarsMax: s.calendarsMax(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Shards: s.shards, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,

@@ -49,7 +49,7 @@ func (p *Pad) ready(w *waiting, d *job.Delivery, err error, now instant.Millis) 
 		p.spareLocked(w)
 	}
 	if p.isDepartingLocked() {
-		p.wake()
+		p.wake(instant.LongAgo)
 	}
 	p.mu.Unlock()
 	p.sendAll(p.leaving)

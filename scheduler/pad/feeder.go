@@ -22,11 +22,15 @@ type feeder struct {
 // urgent meanwhile waits behind at most so many reads; a smaller chunk locks the pad more often.
 const feedChunk = 128
 
-// Serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once. It
-// returns when the tick and all feeders have ended, so that Close may follow.
+// Serve lets a tick and some feeders work until ctx ends. The pad must be armed. It must be called at most once. It
+// returns when the tick has let the pad go and all feeders have ended, so that Close may follow.
 func (p *Pad) Serve(ctx context.Context, feeders int) {
 	var workers sync.WaitGroup
-	workers.Go(func() { p.tick(ctx) })
+	p.seat.serve()
+	workers.Go(func() {
+		<-ctx.Done()
+		p.seat.leave()
+	})
 	p.setFeeds(feeders)
 	for n := range feeders {
 		workers.Go(func() { (&feeder{pad: p, number: n}).run(ctx) })
@@ -85,8 +89,8 @@ func (p *Pad) advanceLocked(now instant.Millis) time.Duration {
 			p.soonLocked(p.later.Pop())
 		}
 	}
-	if p.nextDueLocked() != first {
-		p.wake()
+	if due := p.nextDueLocked(); due != first {
+		p.wake(due)
 	}
 	switch next := p.nextLaterLocked(); {
 	case next == 0:

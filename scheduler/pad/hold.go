@@ -1,5 +1,7 @@
 package pad
 
+import "github.com/carillon-io/carillon/instant"
+
 // Hold keeps on the pad whatever has not left, until Resume. Launches that were admitted before it may still reach the
 // sender shortly afterwards. They count as flying from their admission on, so that IsEmpty waits for them.
 func (p *Pad) Hold() {
@@ -18,7 +20,7 @@ func (p *Pad) Resume() {
 		}
 	}
 	p.mu.Unlock()
-	p.wake()
+	p.wake(instant.LongAgo)
 }
 
 // IsEmpty reports whether no attempt is with the sender. While the pad is not held, the answer may be outdated at

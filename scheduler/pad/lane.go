@@ -183,7 +183,7 @@ func (p *Pad) callUp(l *lane) bool {
 	}
 	if p.held || !mayLeave {
 		p.resting = append(p.resting, l)
-		p.wake()
+		p.wake(instant.LongAgo)
 		return false
 	}
 	takes := l.queue[0].weight == l.weight

@@ -44,6 +44,8 @@ type Options struct {
 	// TemplateBytes bounds what the pad keeps of the definitions of jobs with several launches, so that their rows are not read
 	// for each. 0 means 8 MiB: some ten thousand jobs.
 	TemplateBytes int64
+	// Ticks launch what is due. Several pads of a process share them. Nil: the pad has one of its own.
+	Ticks *Ticks
 	// Now reads the wall clock and, in the same value, the monotonic clock. Nil means time.Now.
 	Now func() time.Time
 }

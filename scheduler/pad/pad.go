@@ -28,8 +28,9 @@ type Pad struct {
 	sender Sender
 	rows   Rows
 	report func(o job.Outcome, mayWait bool)
-	wake   func() // wakes the tick thread: an earlier launch is due
-	alarm  *alarm // of the tick; nil before Arm
+	wake   func(due instant.Millis) // tells the tick that a launch is due earlier than it knows
+	ticks  *Ticks
+	seat   *seat // at a tick; nil before Arm
 	trust  func() time.Duration
 	clock  func() time.Time
 
@@ -79,10 +80,13 @@ func New(opts Options) *Pad {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if opts.Ticks == nil {
+		opts.Ticks = NewTicks(1)
+	}
 	return &Pad{
 		templates: templates{most: cmp.Or(opts.TemplateBytes, templateBytesDefault)},
 
-		sender: opts.Sender, rows: opts.Rows, report: opts.Report, wake: func() {}, trust: opts.Trust, clock: opts.Now,
+		sender: opts.Sender, rows: opts.Rows, report: opts.Report, wake: func(instant.Millis) {}, ticks: opts.Ticks, trust: opts.Trust, clock: opts.Now,
 		soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*lane), facts: make(map[job.ID]laneFact),
 		seekers: make(map[job.ID]launchHeap),
 		landed:  make(chan struct{}, 1),
@@ -120,13 +124,13 @@ func (p *Pad) Add(launches []Launch, now instant.Millis) {
 		}
 		p.soonLocked(w)
 	}
-	sooner := p.nextDueLocked() != first
+	next := p.nextDueLocked()
 	if p.nextLaterLocked() != later {
 		signal(p.feeds[0].wake)
 	}
 	p.mu.Unlock()
-	if sooner {
-		p.wake()
+	if next != first {
+		p.wake(next)
 	}
 }
 
@@ -257,7 +261,7 @@ func (p *Pad) isEarlyLocked(w *waiting, now instant.Millis) bool {
 		return false
 	}
 	p.soon.push(w)
-	p.wake()
+	p.wake(w.Due)
 	return true
 }
 

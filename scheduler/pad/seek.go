@@ -49,7 +49,7 @@ func (p *Pad) unseekLocked(w *waiting) {
 func (p *Pad) seekOnLocked(id job.ID) {
 	if len(p.seekers[id]) > 0 {
 		p.found = append(p.found, id)
-		p.wake()
+		p.wake(instant.LongAgo)
 	}
 }
 

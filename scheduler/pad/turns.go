@@ -237,7 +237,7 @@ func (p *Pad) stallLocked(id job.ID, now time.Time) {
 	if queue := p.parked[id]; len(queue) > 0 {
 		queue[0].endTurn(now)
 		p.stalled = append(p.stalled, id)
-		p.wake()
+		p.wake(instant.LongAgo)
 	}
 }
 
