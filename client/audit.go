@@ -12,7 +12,7 @@ type AuditEntry struct {
 	By      string `json:"by"`                   // the caller as the server has recognized it, such as token:ci; on a server without rights the name in [Options].By; "" if there is none
 	Claimed string `json:"claimed_by,omitempty"` // what a caller that the server has recognized says about itself
 	From    string `json:"from"`                 // how the request arrived: nats, http, dashboard, local; "" for a change that the server made itself
-	Action  string `json:"action"`               // create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar, delete_calendar, dismiss_run
+	Action  string `json:"action"`               // create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar, delete_calendar, dismiss_run, hand_over, move_shard, drain_node, keep_node, remove_node
 	Name    string `json:"name"`                 // name of the job or the calendar
 	JobID   string `json:"job_id"`               // id of the job; "" for a calendar
 	Detail  string `json:"detail"`               // for example the reason of a pause, the id of a run, the range of a backfill

@@ -68,7 +68,7 @@ func (c *Client) askNode(ctx context.Context, subject, kind, what string, reques
 		ctx, cancel = context.WithTimeout(ctx, c.opts.Timeout)
 		defer cancel()
 	}
-	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Data: body})
+	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: c.header(ctx), Data: body})
 	if errors.Is(err, nats.ErrNoResponders) {
 		return &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, the prefix or the shard is wrong, or the caller has no right to ask (cluster admins have)", Cause: err}
 	}

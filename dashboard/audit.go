@@ -31,6 +31,7 @@ type entry struct {
 // can still be filtered by in the address.
 var auditActions = []string{
 	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar", "dismiss_run",
+	"hand_over", "move_shard", "drain_node", "keep_node", "remove_node",
 }
 
 // audit returns the page of the audit log. It has no live part: rows that move while they are read are hard to

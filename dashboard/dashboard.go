@@ -29,7 +29,7 @@ type Options struct {
 	API func() ([]byte, error)
 	// HandOver asks the leader of a shard to hand the leadership over to a node, and returns the node that takes it. The only
 	// shard of a cluster of one is 0. Nil: there is no cluster.
-	HandOver func(ctx context.Context, shard uint32, to string) (string, error)
+	HandOver func(ctx context.Context, shard uint32, to, by string) (string, error)
 	// Rights says who reads a page and what they may do. Nil: every reader may do everything, and no reader signs in.
 	Rights Rights
 }

@@ -56,7 +56,7 @@ func (v *visit) handOver() (string, view) {
 	if err != nil {
 		return "", failed(invalid("shard", "%q is no number of a shard", v.form.Get("shard")))
 	}
-	to, err := v.dashboard.opts.HandOver(v.req.Context(), uint32(shard), v.form.Get("to"))
+	to, err := v.dashboard.opts.HandOver(v.req.Context(), uint32(shard), v.form.Get("to"), cmp.Or(v.reader.Name, v.by))
 	if err == nil {
 		return v.link("/nodes", "notice", "handed", "n", to), view{}
 	}

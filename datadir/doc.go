@@ -20,13 +20,18 @@
 //
 //	wal/      the log
 //	store/    the store, with the state of the log after some commit
+//	SHARD     the number of the shard
 //	MEMBERS   of a shard in a cluster: the nodes that had its log when it was known last, and its lease then
 //	JOINING   of a shard whose data is being replaced by a copy from another node
 //	incoming/ the copy that it receives
 //	DAYBOOK   how late launches were in each minute of the last 24 hours; package daybook
 //	outgoing/ copies of the store that are being sent; see exports.go
+//	DROPPED   of a shard that other nodes hold, while its data is being removed
 //	diverged-<epoch>-<lsn>-<time>.frames               commits that were cut off the log
 //	{wal,store}.{replaced,behind}-<UTC>/               data that a copy has replaced
+//
+// Beside these directories there may be shards/<number>.replaced-<UTC>/: data of a shard that was not to be here, and that the
+// node had not given up itself.
 //
 // Three of these could be taken for the other kind. MEMBERS is the shard's: it names the nodes that may have more of
 // one log, and the lease of one shard, and two shards that wrote one file would overwrite each other. RESTORING is the
@@ -39,7 +44,7 @@
 //
 // A start runs through lock_unix.go, unfinished.go (is it marked as being restored?), identity.go and identity_file.go
 // (whose is it?), parts_file.go (which layout, which shards?), move.go (is anything at its old place?), and for a shard
-// through shard.go, join.go (is a swap unfinished?), gone.go (are both parts there?), pair.go (do they fit?) and
+// through shard.go, drop.go (is its end unfinished?), number.go (is it at its place?), join.go (is a swap unfinished?), gone.go (are both parts there?), pair.go (do they fit?) and
 // parts.go (replay). Then parts.go makes the checkpoints, checkpoints.go counts them, and diverged.go cuts or replaces
 // what the cluster does not have; join.go, joining.go and kept.go make such a replacement survive a crash. found.go,
 // members.go, installation.go and nats_aside.go each own one of the other names above, and files.go writes small files
@@ -85,6 +90,8 @@ const (
 	LogName     = "wal"
 	StoreName   = "store"
 	JoiningName = "JOINING"
+	// NumberName is the file with the number of the shard; see number.go.
+	NumberName = "SHARD"
 	// MembersName is the file with the other members of the cluster.
 	MembersName = "MEMBERS"
 	// DaybookName is the file with how late launches were in the last 24 hours. Nothing depends on it.

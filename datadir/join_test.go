@@ -102,7 +102,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
+		if name := e.Name(); name != LogName && name != StoreName && name != NumberName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
 			t.Errorf("%s is left", name)
 		}
 	}

@@ -72,7 +72,7 @@ func TestOlderDirectoryIsMoved(t *testing.T) {
 	if got := namesIn(t, dir); !slices.Equal(got, root) {
 		t.Errorf("at the root: %v", got)
 	}
-	shard := []string{"JOINING.TEMP", "MEMBERS", "diverged-1-2-3.frames", "incoming", "outgoing", "store", "store.behind-20261101T000000.000Z", "wal", "wal.replaced-20261101T000000.000Z"}
+	shard := []string{"JOINING.TEMP", "MEMBERS", "SHARD", "diverged-1-2-3.frames", "incoming", "outgoing", "store", "store.behind-20261101T000000.000Z", "wal", "wal.replaced-20261101T000000.000Z"}
 	if got := namesIn(t, inShard(dir)); !slices.Equal(got, shard) {
 		t.Errorf("in the shard: %v", got)
 	}
@@ -112,7 +112,7 @@ func moveOf(t *testing.T, dir string) *move {
 func TestEachStepOfTheMove(t *testing.T) {
 	dir := older(t, 20)
 	steps := len(moveOf(t, dir).steps())
-	if steps != 4+9 {
+	if steps != 4+10 {
 		t.Fatalf("%d steps", steps)
 	}
 	for first := range steps + 1 {

@@ -32,7 +32,8 @@ type Shard struct {
 
 // OpenShard opens the log and the store of a shard, which it creates if the directory has never had that shard, and
 // replays into the store what only the log has. It first completes a swap for a received store that was interrupted,
-// because that must precede the opening of the parts. Different shards may be opened concurrently; a shard that is open
+// because that must precede the opening of the parts. It
+// returns an error if the directory is that of another shard. Different shards may be opened concurrently; a shard that is open
 // is refused. It returns a *GoneError, or an error of package wal or snapshot.
 func (d *Directory) OpenShard(number uint32, o ShardOptions) (*Shard, error) {
 	if number >= shardsMost {
@@ -46,9 +47,19 @@ func (d *Directory) OpenShard(number uint32, o ShardOptions) (*Shard, error) {
 }
 
 func (s *Shard) open() error {
-	err := finishJoin(s.dir, s.logger)
+	err := s.directory.finishDrop(s.number)
+	if err == nil {
+		err = s.checkNumber()
+	}
+	if err == nil {
+		err = finishJoin(s.dir, s.logger)
+	}
+	isNew := !exists(filepath.Join(s.dir, LogName)) && !exists(filepath.Join(s.dir, StoreName))
 	if err == nil {
 		err = s.openParts()
+	}
+	if err == nil && isNew {
+		err = s.NoteNumber()
 	}
 	if err == nil {
 		err = s.directory.held.keep()

@@ -25,12 +25,18 @@ const (
 	ActionPutCalendar
 	ActionDeleteCalendar
 	ActionDismissRun
+	ActionHandOver
+	ActionMoveShard
+	ActionDrainNode
+	ActionKeepNode
+	ActionRemoveNode
 )
 
 // actionNames are the API's words, at the index of their action.
 var actionNames = []string{
 	"", "create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run",
 	"put_calendar", "delete_calendar", "dismiss_run",
+	"hand_over", "move_shard", "drain_node", "keep_node", "remove_node",
 }
 
 // String returns the API's word for the action.
@@ -71,9 +77,9 @@ type AuditEntry struct {
 	Actor  Actor
 	Action Action
 	Tenant string
-	Name   string // of the job or the calendar
-	Job    ID     // 0 for a calendar
-	Detail string // the reason of a pause, the id of a run, the range of a backfill
+	Name   string // of the job or the calendar, or of the node that an operation on the cluster is about
+	Job    ID     // 0 for a calendar or a node
+	Detail string // the reason of a pause, the id of a run, the range of a backfill, the shard of an operation
 
 	// Before and After are definitions encoded by [EncodeDefinition], without their payloads and with masks in place
 	// of credentials; entries of the first release contain the credentials themselves. A creation has neither: its

@@ -14,6 +14,8 @@ import (
 // handover is an operator's request to let another node lead.
 type handover struct {
 	to    string // "": the standby with the most commits
+	by    string // what the operator calls itself
+	own   bool   // Carillon itself asks, to spread the leaderships
 	reply func(to string, err error)
 }
 
@@ -28,6 +30,8 @@ type HandoverReply struct {
 // handoverRequest is the content of such a request.
 type handoverRequest struct {
 	To string `json:"to"`
+	// Own says that a node asks, to spread the leaderships, and no operator: the audit log has no entry.
+	Own bool `json:"own,omitempty"`
 }
 
 // replyHandover is the value of the reply header that marks a HandoverReply.
@@ -123,13 +127,16 @@ func (n *Node) answerHandover(m *inbox.Request) {
 		respond(m, replyHandover, HandoverReply{From: n.opts.Node, Error: `want a JSON object, such as {"to":"node-b"}`})
 		return
 	}
-	h := handover{to: request.To, reply: func(to string, err error) {
+	h := handover{to: request.To, by: m.Header.Get(byHeader), own: request.Own, reply: func(to string, err error) {
 		reply := HandoverReply{From: n.opts.Node, To: to}
 		if err != nil {
 			reply.Error = err.Error()
 		}
 		if still := (*stillError)(nil); errors.As(err, &still) {
 			reply.Code = string(apierr.Unavailable)
+		}
+		if refusal, is := errors.AsType[*apierr.Error](err); is {
+			reply.Code = string(refusal.Code)
 		}
 		respond(m, replyHandover, reply)
 	}}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -19,6 +20,8 @@ type durableNote struct {
 	Process string `json:"process,omitempty"`
 	place
 	Gone bool `json:"gone,omitempty"` // the standby stops
+	// Time is when the standby stopped, by its clock, with gone: a beat of its process that is not later comes from before.
+	Time instant.Millis `json:"time,omitempty"`
 }
 
 const durableVersion = 1
@@ -175,7 +178,11 @@ func (n *Node) publishDurable(at job.Position, gone bool) {
 	if n.opts.Conn == nil {
 		return // only in the simulation
 	}
-	b, _ := json.Marshal(durableNote{durableVersion, n.id.String(), n.opts.Node, n.opts.Process, *placeOf(at), gone})
+	note := durableNote{Version: durableVersion, Cluster: n.id.String(), Node: n.opts.Node, Process: n.opts.Process, place: *placeOf(at), Gone: gone}
+	if gone {
+		note.Time = instant.Of(time.Now())
+	}
+	b, _ := json.Marshal(note)
 	_ = n.opts.Conn.Publish(n.subjects().durable(), b) // each beat repeats it
 }
 
@@ -187,7 +194,8 @@ func (n *Node) hearDurable(m *inbox.Request) {
 	}
 	n.copies.noted(heirOf(note.Node, note.Process), note.position(), n.writer.confirmed.Load(), note.Gone)
 	if note.Gone {
-		n.peers.leaves(note.Node)
-		n.host.left(note.Node, n.opts.Shard)
+		l := leaving{note.Process, note.Time, n.opts.Boot()}
+		n.peers.leaves(note.Node, l)
+		n.host.left(note.Node, n.opts.Shard, l)
 	}
 }

@@ -75,7 +75,7 @@ func (h *Host) answerPlaces(ctx context.Context) {
 				h.replyPlace(m, "", apierr.Errorf(apierr.InvalidField, "", `want a JSON object, such as {"verb":"drain","node":"node-b"}`))
 				continue
 			}
-			from, err := h.place(ctx, &request)
+			from, err := h.place(ctx, &request, m.Header.Get(byHeader))
 			h.replyPlace(m, from, err)
 		}
 	}
@@ -91,32 +91,43 @@ func (h *Host) replyPlace(m *inbox.Request, from string, err error) {
 }
 
 // place carries out an operator's request. Of a move it returns the node whose copy goes.
-func (h *Host) place(ctx context.Context, q *PlaceRequest) (from string, err error) {
+func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	nodes, shards := h.plan(h.heard(), h.opts.Boot())
-	placed := shards[everywhere+1:]
-	switch q.Verb {
-	case PlaceDrain:
-		if err = refused("node", placement.CanDrain(nodes, placed, h.copies(), q.Node)); err == nil {
-			err = h.places.putDrain(ctx, h.keys, q.Node, true)
-		}
-	case PlaceKeep:
-		if !h.places.draining(q.Node).value.Drains {
-			return "", apierr.Errorf(apierr.InvalidField, "node", "node %s does not drain", q.Node)
-		}
-		err = h.places.putDrain(ctx, h.keys, q.Node, false)
-	case PlaceRemove:
-		err = h.remove(ctx, nodes, placed, q.Node)
-	case PlaceMove:
-		from, err = h.moveTo(ctx, nodes, shards, q)
-	default:
-		return "", apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
+	from, act, err := h.placing(q)
+	if err == nil {
+		err = h.auditPlace(ctx, q, by, from)
+	}
+	if err == nil {
+		err = act(ctx)
 	}
 	if err == nil {
 		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
 	}
 	return from, notWritten(err)
+}
+
+// placing checks an operator's request, and returns what carries it out.
+func (h *Host) placing(q *PlaceRequest) (from string, act func(context.Context) error, err error) {
+	nodes, shards := h.plan(h.heard(), h.opts.Boot())
+	placed := shards[everywhere+1:]
+	switch q.Verb {
+	case PlaceDrain:
+		act = func(ctx context.Context) error { return h.places.putDrain(ctx, h.keys, q.Node, true) }
+		return "", act, refused("node", placement.CanDrain(nodes, placed, h.copies(), q.Node))
+	case PlaceKeep:
+		if !h.places.draining(q.Node).value.Drains {
+			return "", nil, apierr.Errorf(apierr.InvalidField, "node", "node %s does not drain", q.Node)
+		}
+		return "", func(ctx context.Context) error { return h.places.putDrain(ctx, h.keys, q.Node, false) }, nil
+	case PlaceRemove:
+		act = func(ctx context.Context) error { return h.remove(ctx, placed, q.Node) }
+		return "", act, refused("node", placement.CanRemove(nodes, placed, q.Node))
+	case PlaceMove:
+		m, err := placement.CanMove(nodes, shards, h.copies(), q.Shard, q.To)
+		return m.From, func(ctx context.Context) error { return h.move(ctx, m) }, refused("to", err)
+	}
+	return "", nil, apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
 }
 
 // notWritten returns what an operator learns of an error: a refusal as it is, and of the bucket, that it did not answer.
@@ -146,10 +157,7 @@ func refused(field string, err error) error {
 }
 
 // remove takes a node that is gone for good out of all places. A copy of a shard that it alone has is not given up.
-func (h *Host) remove(ctx context.Context, nodes []placement.Node, shards []placement.Shard, node string) error {
-	if err := placement.CanRemove(nodes, shards, node); err != nil {
-		return refused("node", err)
-	}
+func (h *Host) remove(ctx context.Context, shards []placement.Shard, node string) error {
 	for _, s := range shards {
 		at := h.places.of(s.Number)
 		if !at.value.has(node) {
@@ -168,17 +176,13 @@ func (h *Host) remove(ctx context.Context, nodes []placement.Node, shards []plac
 	return nil
 }
 
-// moveTo lets a node hold a shard. Of a shard that it holds already, it hands the leadership over.
-func (h *Host) moveTo(ctx context.Context, nodes []placement.Node, shards []placement.Shard, q *PlaceRequest) (from string, err error) {
-	m, err := placement.CanMove(nodes, shards, h.copies(), q.Shard, q.To)
-	if err != nil {
-		return "", refused("to", err)
-	}
-	at := h.places.of(q.Shard)
+// move lets a node hold a shard. Of a shard that it holds already, it hands the leadership over.
+func (h *Host) move(ctx context.Context, m placement.Move) error {
+	at := h.places.of(m.Shard)
 	next := at.value
 	next.Joins, next.Leaves, next.Pinned = m.To, m.From, true
 	h.opts.Logger.Info("an operator moves a copy of a shard", slog.Uint64(job.LogShard, uint64(m.Shard)), slog.String("to", m.To), slog.String("from", m.From))
-	return m.From, h.places.put(ctx, h.keys, at, next)
+	return h.places.put(ctx, h.keys, at, next)
 }
 
 // requestHandover asks the leader of a shard, which may be another node, to hand over. It does not wait for the reply: the
@@ -186,7 +190,7 @@ func (h *Host) moveTo(ctx context.Context, nodes []placement.Node, shards []plac
 func (h *Host) requestHandover(shard uint32, to string) {
 	o := h.opts
 	o.Shard = shard
-	request, _ := json.Marshal(handoverRequest{To: to}) // a string: it cannot fail
+	request, _ := json.Marshal(handoverRequest{To: to, Own: true}) // a string: it cannot fail
 	if err := h.ties.publish(subjectsOf(o).handover(), request); err != nil {
 		h.warn(fmt.Sprintf("the leader of shard %d was not asked to hand over", shard), err)
 	}

@@ -144,6 +144,9 @@ type service struct {
 func (n *Node) handOver(ctx context.Context, s *service, h handover) (over bool, err error) {
 	to, err := n.liveSuccessor(ctx, h.to)
 	if err == nil {
+		err = n.auditHandover(n.leadership.ctx, h, to)
+	}
+	if err == nil {
 		err = n.pause(n.leadership.ctx)
 	}
 	if err != nil {

@@ -31,10 +31,11 @@ type Host struct {
 	lease   *hostLease // nil with one shard
 	places  *places    // nil with one shard
 	members map[uint32]*hosted
-	nodes   map[string]heardNode // of several shards: at most peersMost
-	began   time.Duration        // when it began to listen
-	placed  chan struct{}        // see Placed
-	asks    chan *inbox.Request  // of operators, about the places
+	nodes   map[string]heardNode    // of several shards: at most peersMost
+	ended   map[endedMember]leaving // of several shards: at most endedMost; see leaving
+	began   time.Duration           // when it began to listen
+	placed  chan struct{}           // see Placed
+	asks    chan *inbox.Request     // of operators, about the places
 	log     *slog.Logger
 	warned  warner
 	skews   skews
@@ -58,7 +59,7 @@ type hosted struct {
 // options of the first member say where the messages of the host go.
 func NewHost(log *slog.Logger) *Host {
 	return &Host{
-		log: log, members: make(map[uint32]*hosted), nodes: make(map[string]heardNode), placed: make(chan struct{}, 1), asks: make(chan *inbox.Request, asksMost), twin: twin{beats: make(chan beat, 1)},
+		log: log, members: make(map[uint32]*hosted), nodes: make(map[string]heardNode), ended: make(map[endedMember]leaving), placed: make(chan struct{}, 1), asks: make(chan *inbox.Request, asksMost), twin: twin{beats: make(chan beat, 1)},
 	}
 }
 

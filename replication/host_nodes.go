@@ -13,12 +13,17 @@ type heardNode struct {
 	since time.Duration // since when its beats have come without a break
 }
 
-// note records the beat of a node about all of its shards. While the table is full of nodes that are not silent, new names
-// are ignored.
+// note records the beat of a node about all of its shards, but for those that the node has ended since. While the table is full
+// of nodes that are not silent, new names are ignored.
 func (h *Host) note(b hostBeat) {
 	now := h.opts.Boot()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	there := h.stillThere(b, now)
+	if len(there) == 0 && len(b.Shards) > 0 {
+		return // the node has ended
+	}
+	b.Shards = there
 	old, known := h.nodes[b.Node]
 	if !known && len(h.nodes) >= peersMost && !h.makeRoom(now) {
 		return
@@ -55,20 +60,6 @@ func (h *Host) heard() (list []heardNode) {
 	}
 	slices.SortFunc(list, func(a, b heardNode) int { return cmp.Compare(a.beat.Node, b.beat.Node) })
 	return list
-}
-
-// left notes that a node has ended its member of a shard. With the last one the node is gone.
-func (h *Host) left(node string, shard uint32) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n, known := h.nodes[node]
-	if !known {
-		return
-	}
-	n.beat.Shards = slices.DeleteFunc(slices.Clone(n.beat.Shards), func(s shardBeat) bool { return s.Shard == shard })
-	if h.nodes[node] = n; len(n.beat.Shards) == 0 {
-		delete(h.nodes, node)
-	}
 }
 
 // forgetNode removes a node that was taken out of the cluster.

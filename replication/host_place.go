@@ -111,7 +111,7 @@ func (h *Host) MayDrop(shard uint32) bool {
 // passOn hands a shard over that this process leads and is not to hold.
 func (h *Host) passOn(m *hosted) {
 	select {
-	case m.wanted <- handover{reply: func(_ string, err error) {
+	case m.wanted <- handover{own: true, reply: func(_ string, err error) {
 		if err != nil {
 			h.warn("a shard that goes to other nodes was not handed over; trying again", err)
 		}

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -103,6 +104,10 @@ type Options struct {
 
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
+
+	// Audit adds an operation of an operator to the audit log of the shard, which this process leads; it is called before the
+	// operation is carried out, and an error refuses it. nil: there is no audit log.
+	Audit func(context.Context, Operation) error
 
 	// Jobs returns how many jobs the shard has, which the beats of a cluster of several shards say. It must be safe for
 	// concurrent use, and cheap. nil: they say 0.

@@ -17,19 +17,22 @@ type peer struct {
 type peers struct {
 	mu      sync.Mutex
 	byName  map[string]peer
-	left    map[string]bool // nodes that have announced their end and have not been heard since
+	left    map[string]leaving // nodes that have announced their end and have not been heard since
 	readers readers
 }
 
 func newPeers(own string) peers {
-	return peers{byName: make(map[string]peer), left: make(map[string]bool), readers: newReaders(own)}
+	return peers{byName: make(map[string]peer), left: make(map[string]leaving), readers: newReaders(own)}
 }
 
-// heard records a beat, and reports whether it tells something new of the rows that the node reads. If the table is full,
-// the node that is silent for the longest time gives way; while none is silent, new names are ignored.
+// heard records a beat, and reports whether it tells something new of the rows that the node reads. A beat from before the end of
+// its node changes nothing. If the table is full, the node that is silent for the longest time gives way; while none is silent, new names are ignored.
 func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if end, has := p.left[b.Node]; has && end.covers(b.Process, b.Time, now) {
+		return false
+	}
 	isNews = p.readers.heard(b, now)
 	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost && !p.makeRoom(now) {
 		return isNews
@@ -52,12 +55,12 @@ func (p *peers) makeRoom(now time.Duration) bool {
 }
 
 // leaves records that a node has announced its end.
-func (p *peers) leaves(node string) {
+func (p *peers) leaves(node string, l leaving) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, known := p.byName[node]; known && len(p.left) < peersMost {
 		delete(p.byName, node)
-		p.left[node] = true
+		p.left[node] = l
 	}
 }
 
@@ -65,7 +68,8 @@ func (p *peers) leaves(node string) {
 func (p *peers) hasLeft(node string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.left[node]
+	_, has := p.left[node]
+	return has
 }
 
 // leader returns the node whose recent beat says that it leads. If several do, the one with the newest epoch

@@ -66,7 +66,7 @@ func TestReadersOutliveTheirProcesses(t *testing.T) {
 	w.hears("b", 6)
 	w.hears("own", 3)
 	w.wants("both were heard", "a:5")
-	w.node.peers.leaves("a")
+	w.node.peers.leaves("a", leaving{})
 	w.notes()
 	w.wants("a has ended by itself", "a:5")
 	if want := map[string]byte{"a": 5, "b": 6, "own": 6}; fmt.Sprint(w.noted) != fmt.Sprint(want) {

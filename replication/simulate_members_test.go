@@ -88,8 +88,8 @@ func (p *process) close(n *simNode, most time.Duration) {
 // leftBy notes that a member of another process has ended.
 func (p *process) leftBy(n *simNode) {
 	if own := p.members[n.world.number]; own.alive {
-		own.node.peers.leaves(n.name)
-		p.host.left(n.name, n.world.number)
+		own.node.peers.leaves(n.name, leaving{})
+		p.host.left(n.name, n.world.number, leaving{})
 		p.gone[n.name] = true
 	}
 }

@@ -120,7 +120,7 @@ func (p *process) carryOut(q *PlaceRequest) {
 	o.asked[g.task] = q
 	defer delete(o.asked, g.task)
 	p.stepped = g.now
-	_, err := p.host.place(context.Background(), q)
+	_, err := p.host.place(context.Background(), q, "")
 	if err != nil {
 		g.counts["refused: "+q.Verb]++
 		return

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/carillon-io/carillon/datadir"
@@ -13,7 +14,8 @@ const closeTimeMax = time.Minute
 
 // Close ends the server: it accepts no more requests, launches nothing more, waits until ctx ends for the
 // answers to attempts in flight and records them, and leaves a checkpoint. Attempts that ctx cuts short are
-// launched again at the next start. A second Close waits for the first.
+// launched again at the next start. A node of a cluster hands over instead, and waits for answers for no longer than a moment:
+// the next leader launches again what has none. A second Close waits for the first.
 func (s *Server) Close(ctx context.Context) error {
 	s.closeOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, closeTimeMax)
@@ -65,9 +67,7 @@ func (s *Server) close(ctx context.Context) error {
 		s.stopUsage()
 	}
 	errs = append(errs, <-web, <-router, s.closeDaybook())
-	if s.dispatcher != nil {
-		errs = append(errs, s.dispatcher.Close(ctx))
-	}
+	errs = append(errs, s.closeDispatch(ctx))
 	if s.tracer != nil {
 		s.tracer.Close(ctx)
 	}
@@ -84,6 +84,27 @@ func (s *Server) close(ctx context.Context) error {
 		errs = append(errs, s.dir.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// partTime bounds how long a node of a cluster that ends waits for the answers to attempts in flight, once its shards are given up.
+// It can record none of them any more, and the next leaders have launched the attempts again. A short time lets a target
+// that is about to answer do it.
+const partTime = time.Second
+
+// closeDispatch ends the attempts in flight. A node alone waits for them until ctx ends.
+func (s *Server) closeDispatch(ctx context.Context) error {
+	if s.dispatcher == nil {
+		return nil
+	}
+	if !s.opts.clustered() {
+		return s.dispatcher.Close(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	if err := s.dispatcher.Close(ctx); err != nil {
+		s.opts.Logger.Info("attempts in flight were cut short: the nodes that lead now launch them again", slog.Any("error", err))
+	}
+	return nil
 }
 
 // close ends the backups of a shard, and the shard: a leader hands over. The shards of a process do so at the same time, so

@@ -108,6 +108,7 @@ func TestPlacement(t *testing.T) {
 	t.Run("lost bucket", testPlacesOutliveTheirBucket)
 	t.Run("another cluster", testPlacesOfAnotherCluster)
 	t.Run("zones", testZonesAndWeights)
+	t.Run("by hand", testDirectoriesMovedByHand)
 }
 
 // testNodesHoldTheirShare: of eight shards on three nodes each has two copies. A fourth node receives its share by itself and

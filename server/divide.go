@@ -28,6 +28,9 @@ func (s *Server) divide(ctx context.Context) error {
 	if err := s.checkShards(); err != nil {
 		return err
 	}
+	if err := s.settleNumber(s.first()); err != nil {
+		return err
+	}
 	if err := s.openKept(ctx); err != nil || shards == 1 {
 		return err
 	}
@@ -51,15 +54,40 @@ func (s *Server) isRestored() bool {
 // checkSlots refuses a number of shards that the data does not fit: when the logs are made anew, nothing else knows the number.
 func (s *Server) checkSlots() error {
 	for _, m := range s.members() {
-		id, there, err := m.data.AnyJob()
+		of, err := s.shardOfJobs(m)
 		if err != nil {
 			return err
 		}
-		if of := job.ShardOf(id.Slot(), s.shards); there && of != m.number {
+		if of != m.number {
 			return fmt.Errorf("%w: shard %d of this data directory has a job that belongs to shard %d of %d; the cluster had another number of shards (--shards)", replication.ErrOtherShards, m.number, of, s.shards)
 		}
 	}
 	return nil
+}
+
+// shardOfJobs returns the shard to which the jobs of a member belong by their ids; that of the member if it has none.
+func (s *Server) shardOfJobs(m *member) (uint32, error) {
+	id, there, err := m.data.AnyJob()
+	if err != nil || !there {
+		return m.number, err
+	}
+	return job.ShardOf(id.Slot(), s.shards), nil
+}
+
+// settleNumber refuses the data of another shard, which was moved here by hand, and otherwise keeps in its directory which shard
+// it is. Data of no cluster, which may be divided in another way, is judged elsewhere.
+func (s *Server) settleNumber(m *member) error {
+	if s.dir.Identity().IsOwn() {
+		return nil
+	}
+	of, err := s.shardOfJobs(m)
+	if err != nil {
+		return err
+	}
+	if s.shards > 1 && of != m.number {
+		return fmt.Errorf("%s has jobs of shard %d, and lies at the place of shard %d; move the directories of the shards back to their places", m.data.Dir(), of, m.number)
+	}
+	return m.data.NoteNumber()
 }
 
 // openKept opens the data of the shards that the directory has besides the first one, whether they are to stay here or not:
@@ -108,8 +136,11 @@ func shardsText(n int) string {
 // openDataOf opens the data of a further shard. Rows of a directory that belongs to no cluster were left by another one: with
 // them the shard would be one that only this node has.
 func (s *Server) openDataOf(_ context.Context, m *member) (err error) {
-	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(s.shards)); err != nil || s.dir.Identity().ClusterID != "" || s.isRestored() {
+	if m.data, err = s.dir.OpenShard(m.number, s.shardOptions(s.shards)); err != nil {
 		return err
+	}
+	if s.dir.Identity().ClusterID != "" || s.isRestored() {
+		return s.settleNumber(m)
 	}
 	has, err := m.data.HasRows()
 	if has {

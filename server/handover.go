@@ -11,13 +11,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// askForHandover asks the leader of a shard, which may be another node, to hand over. The dashboard has checked the rights of
-// its reader.
-func (s *Server) askForHandover(ctx context.Context, shard uint32, to string) (string, error) {
+// askForHandover asks the leader of a shard, which may be another node, to hand over, in the name of the reader of a page. The
+// dashboard has checked the reader's rights.
+func (s *Server) askForHandover(ctx context.Context, shard uint32, to, by string) (string, error) {
 	if int64(shard) >= int64(s.shards) {
 		return "", &client.Error{Code: client.CodeNotFound, Status: http.StatusNotFound, Message: fmt.Sprintf("there is no shard %d; the cluster has %s", shard, shardsText(s.shards))}
 	}
-	c, err := client.New(s.bus.API(), client.Options{Prefix: s.opts.Prefix})
+	c, err := client.New(s.bus.API(), client.Options{Prefix: s.opts.Prefix, By: by})
 	if err != nil {
 		return "", err
 	}

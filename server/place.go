@@ -109,7 +109,8 @@ func (s *Server) place(ctx context.Context) {
 	}
 }
 
-// sweep removes what is left of shards whose end was interrupted.
+// sweep removes what is left of shards whose end was interrupted, and puts aside what else lies at the places of shards that
+// are not to be here.
 func (s *Server) sweep() {
 	left, err := s.dir.Leftovers()
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *Server) sweep() {
 	}
 	for _, n := range left {
 		if s.memberOf(n) == nil {
-			s.logDrop(n, s.dir.Drop(n))
+			s.clear(n)
 		}
 	}
 }
@@ -164,6 +165,17 @@ func (s *Server) end(ctx context.Context, m *member) {
 			s.loggerOf(m).Warn("a shard was not closed as it should be", slog.Any("error", err))
 		}
 	}
+}
+
+// clear makes the place of a shard free that is not to be here.
+func (s *Server) clear(shard uint32) {
+	aside, err := s.dir.Clear(shard)
+	if err != nil || aside == "" {
+		s.logDrop(shard, err)
+		return
+	}
+	s.opts.Logger.Warn("data of a shard that this node is not to hold, and did not give up itself, is put aside; remove it when it is not needed any more",
+		slog.Uint64(job.LogShard, uint64(shard)), slog.String("aside", aside))
 }
 
 func (s *Server) logDrop(shard uint32, err error) {

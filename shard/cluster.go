@@ -48,6 +48,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	o = s.opts.Cluster.Replication
 	o.Shard, o.Next, o.Boot, o.History, o.Jobs = s.opts.Number, wal.Next, bootClock, ownLog{s.data}, s.jobs
+	o.Audit = s.recordOperation
 	id := s.data.Directory().Identity()
 	if id.IsOwn() {
 		if o.Own, err = s.data.HasRows(); err != nil {

@@ -102,6 +102,7 @@ func (r *rig) arrange(ctx context.Context, s scenario) (blow, error) {
 func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, before []office) error {
 	// Whatever ends the round early leaves an open end, which the checks treat as a fault that goes on.
 	f.Served, f.Mended, f.Healed = farOff, farOff, farOff
+	f.Halted = b.halts
 	if err := r.land(ctx, f, b); err != nil {
 		return fmt.Errorf("strike: %w", err)
 	}

@@ -39,6 +39,9 @@ type blow struct {
 	// holds tells that what a process sent meanwhile may arrive when it is healed. The checks then excuse late
 	// deliveries, so it must be false where nothing can be held.
 	holds bool
+
+	// halts tells that a NATS server stands still meanwhile. What lies in its sockets arrives when it is healed.
+	halts bool
 }
 
 // fits reports whether a topology has the scenario. The guarded one has its own alone: what it shares with embedded is
@@ -197,9 +200,12 @@ func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 // lease is another's: it must notice before it launches.
 const pauseTime = 20 * time.Second
 
-// pauseLeader stops all threads of the leader, while the clocks go on.
-func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
-	return blow{victim: leader, land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
+// pauseLeader stops all threads of the leader, while the clocks go on. With NATS embedded its server stops as well.
+func pauseLeader(_ context.Context, r *rig, leader *node) (blow, error) {
+	return blow{
+		victim: leader, land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime,
+		halts: r.opts.topology == embedded,
+	}, nil
 }
 
 // The product refuses while commits wait for the stream, and while no standby is level, as one that was sent a

@@ -92,7 +92,7 @@ const (
 )
 
 // checkOldReigns looks for leaders that launch although a later one of the same shard has begun to launch. Deliveries that the network
-// delayed do not count. It identifies the leader of a delivery by its fence, so a process that was frozen and woke up
+// delayed do not count; those that a server held do, because the leader stood still with it. It identifies the leader of a delivery by its fence, so a process that was frozen and woke up
 // cannot hide.
 func checkOldReigns(ix *index, f *Finding) {
 	type leadership struct{ shard, n int }
@@ -103,7 +103,7 @@ func checkOldReigns(ix *index, f *Finding) {
 		n := reignOf(reigns, d.Fence)
 		f.Examined++
 		// A delivery that is older than the logs, or that the network held, shows nothing about its leader.
-		if n < 0 || ix.wasHeld(d) || !followed(reigns[n+1:], d.Arrived.Add(-farewellWait)) {
+		if n < 0 || ix.heldByNetwork(d) || !followed(reigns[n+1:], d.Arrived.Add(-farewellWait)) {
 			continue
 		}
 		of := leadership{ix.shardOf(d.Job), n}
@@ -126,7 +126,7 @@ func followed(later []Reign, by Instant) bool {
 }
 
 // checkCopies checks how often each run arrived. A further arrival is allowed after a refusal by the sink, after a
-// fault, and for a delivery that the network delayed. Delivery is at least once, yet each fault explains one further
+// fault, and for a delivery that was delayed. Delivery is at least once, yet each fault explains one further
 // copy only.
 func checkCopies(ix *index, f *Finding) {
 	for _, name := range ix.names {

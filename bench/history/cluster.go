@@ -18,6 +18,7 @@ type Fault struct {
 	Mended   Instant // when the program began to remove the cause, such as by a start of the node that it killed
 	Healed   Instant // when the cause was removed and every node was level again
 	Released Instant // when the network delivered what it had delayed; 0 if it delayed nothing
+	Halted   bool    // a NATS server stood still from From to Mended, and then delivered what lay in its sockets
 	Epochs   int     // number of leaderships that began meanwhile, over all shards; the last of each continues
 	// Prepares is set if the program broke connections only to prepare the next fault. Such a fault explains what
 	// arrived twice like any other, and has no figures of its own.
@@ -72,9 +73,28 @@ func (h *History) mayBeHeld(arrived Instant) bool {
 	return false
 }
 
-// wasHeld reports whether a delivery may have been sent long before it arrived. That does not apply to
-// HTTP, because no fault disturbs the way to that target.
-func (h *History) wasHeld(d *Delivery) bool { return d.Target != "http" && h.mayBeHeld(d.Arrived) }
+// heldByNetwork reports whether the network may have held a delivery, so that it was sent long before it arrived. That
+// does not apply to HTTP, because no fault disturbs the way to that target.
+func (h *History) heldByNetwork(d *Delivery) bool {
+	return d.Target != "http" && h.mayBeHeld(d.Arrived)
+}
+
+// heldByServer reports whether a delivery may have lain in the sockets of a NATS server that stood still: it was due
+// before the server went on, and arrived soon after. The message may be that of any node. The process that stood still
+// goes on at the same moment, so this is no evidence about a leader that launches although it was replaced. A delivery
+// into a stream never counts, because it arrives when the stream's leader stores it.
+func (h *History) heldByServer(d *Delivery) bool {
+	if d.Target != "nats" && d.Target != "request" {
+		return false
+	}
+	return slices.ContainsFunc(h.Faults, func(f Fault) bool {
+		return f.Halted && d.Scheduled < f.Mended && f.Mended <= d.Arrived && d.Arrived <= f.Mended.Add(floodWait)
+	})
+}
+
+// wasHeld reports whether a delivery may have been launched long before it arrived, so that the order in which it arrived
+// says nothing about the order of the launches.
+func (h *History) wasHeld(d *Delivery) bool { return h.heldByNetwork(d) || h.heldByServer(d) }
 
 // disturbed reports whether a fault that began before the instant before may have prevented the outcome
 // of a delivery that came at arrived from being recorded, or may have delayed the delivery itself. It is the

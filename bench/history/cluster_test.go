@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -206,5 +207,64 @@ func TestPreparation(t *testing.T) {
 	}
 	if n := accused(Fault{Kind: "preparation", Prepares: true, From: ms(2500), Served: ms(2700), Healed: ms(2700)}); n > 0 {
 		t.Errorf("%d accusations of a repeat during a preparation", n)
+	}
+}
+
+// TestHeldByServer lets a NATS server that stood still deliver what lay in its sockets: the first attempt of a run arrives
+// after the second. What came later, was due later, or came by another way was launched in that order.
+func TestHeldByServer(t *testing.T) {
+	tests := []struct {
+		name    string
+		target  string
+		due     int
+		arrived int
+		halted  bool
+		accused bool
+	}{
+		{"held", "request", 5700, 6501, true, false},
+		{"held, a plain publish", "nats", 5700, 7490, true, false},
+		{"no server stood still", "request", 5700, 6501, false, true},
+		{"before the server went on", "request", 5700, 6499, true, true},
+		{"long after the server went on", "request", 5700, 7502, true, true},
+		{"due after the server went on", "request", 6501, 6900, true, true},
+		{"over HTTP", "http", 5700, 6501, true, true},
+		{"stored by a stream", "jetstream", 5700, 6501, true, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := cleanCluster()
+			s.h.Faults[0].Halted, s.h.Faults[0].Mended = test.halted, ms(6500)
+			mark := s.put("swap", 5650, 1, Spec{Kind: oneShot, Due: ms(test.due), Target: test.target})
+			s.run("swap", test.due, "succeeded")
+			s.final("swap", mark, "completed", 1)
+			for _, l := range s.h.Final.Logs {
+				l.Runs[runID("swap", test.due)] = true
+			}
+			second := s.deliver("swap", test.target, mark, test.due, test.arrived-10)
+			second.Attempt, second.Fence = 2, 36
+			s.deliver("swap", test.target, mark, test.due, test.arrived).Fence = 35
+			var accusers []string
+			for _, v := range ViolationsOf(CheckAll(s.History())) {
+				if v.Job == "swap" {
+					accusers = append(accusers, v.Check)
+				}
+			}
+			if slices.Contains(accusers, "attempts") != test.accused || !test.accused && accusers != nil {
+				t.Errorf("accused by %q; want it accused: %t", accusers, test.accused)
+			}
+		})
+	}
+}
+
+// TestFrozenLeaderIsFound accuses a leader that stood still together with its NATS server and then launches on, although
+// another has replaced it: the server's sockets are no excuse for it.
+func TestFrozenLeaderIsFound(t *testing.T) {
+	s := cleanCluster()
+	s.h.Faults[0].Halted, s.h.Faults[0].Mended = true, ms(6500)
+	for i := range 2 * farewellsMax {
+		s.deliver("tick", "request", s.marks["tick"], 5600, 6501+i).Fence = 10
+	}
+	if !slices.ContainsFunc(ViolationsOf(CheckAll(s.History())), func(v Violation) bool { return v.Check == "old reigns" }) {
+		t.Error("launches of a leader that was replaced pass for held in a server")
 	}
 }

@@ -14,7 +14,7 @@ import (
 type auditCmd struct {
 	Job    string   `help:"Only changes of this job, or of the calendar of this name." placeholder:"NAME" complete:"@jobs"`
 	By     string   `help:"Only changes that this caller made." placeholder:"NAME"`
-	Action string   `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar, delete_calendar or dismiss_run." placeholder:"ACTION" complete:"create,update,delete,pause,resume,trigger,backfill,cancel_run,retry_run,put_calendar,delete_calendar,dismiss_run"`
+	Action string   `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar, delete_calendar, dismiss_run, hand_over, move_shard, drain_node, keep_node or remove_node." placeholder:"ACTION" complete:"create,update,delete,pause,resume,trigger,backfill,cancel_run,retry_run,put_calendar,delete_calendar,dismiss_run,hand_over,move_shard,drain_node,keep_node,remove_node"`
 	From   timeFlag `help:"At or after this time." placeholder:"TIME"`
 	To     timeFlag `help:"Before this time." placeholder:"TIME"`
 	Limit  int      `help:"Largest number to print; 0 is no limit." default:"50" placeholder:"N"`

@@ -289,6 +289,8 @@ func (c *Core) handle(p Proposal) bool {
 		c.reapJobs(p)
 	case *NoteReader:
 		c.noteReader(p)
+	case *Operation:
+		c.operation(p)
 	case *Barrier:
 		c.barrier(p)
 	default:
