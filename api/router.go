@@ -22,6 +22,9 @@ type Shards interface {
 	// Leader returns the executor of the service with which this process leads a shard; nil if another node leads the
 	// shard, or none.
 	Leader(shard uint32) *Executor
+	// Copy returns the executor of the service of this process for a shard, whether it leads there or stands by; nil if
+	// this process has no copy of the shard.
+	Copy(shard uint32) *Executor
 }
 
 // router gives each request to the shard that it is about, and assembles replies from several shards. It has no
@@ -47,7 +50,7 @@ func NewRouter(nc *nats.Conn, shards Shards, opts Options) (*Service, error) {
 	if err := job.ValidateShards(count); err != nil || count < 2 {
 		return nil, fmt.Errorf("api: a router for %d shards; want a power of two from 2 to %d", count, job.ShardsMax)
 	}
-	opts.Shard, opts.Shards, opts.Standby, opts.Leads = 0, 0, false, nil
+	opts.Shard, opts.Shards, opts.Standby, opts.Leads, opts.Whole = 0, 0, false, nil, nil
 	s, err := newService(nc, nil, opts)
 	if err != nil {
 		return nil, err
@@ -103,10 +106,18 @@ func (r *router) route(ctx context.Context, v *Verb, q *Request) (Reply, error) 
 	return routes[v.name](r, ctx, v, q)
 }
 
-// ask has the leader of a shard carry out a request, in this process or over NATS. ctx must have a deadline. A panic
-// becomes an error, so that ask may be called on any goroutine.
+// ask has the leader of a shard carry out a request, or, if it is a read that may lag, a node with a copy of the shard.
+// ctx must have a deadline. A panic becomes an error, so that ask may be called on any goroutine.
 func (r *router) ask(ctx context.Context, shard uint32, v *Verb, q *Request) (reply Reply, err error) {
 	defer caught(&err)
+	if v.reads && q.Lag != nil {
+		return r.askCopy(ctx, shard, v, q)
+	}
+	return r.askLeader(ctx, shard, v, q)
+}
+
+// askLeader has the leader of a shard carry out a request, in this process or over NATS.
+func (r *router) askLeader(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	leader := r.shards.Leader(shard)
 	if leader == nil || !leader.Enter() {
 		leave, err := r.enterLine(ctx, shard)

@@ -37,7 +37,8 @@ const InjectBytesMax = 1 << 10
 type Options struct {
 	Prefix string // first token of the subjects; default "carillon"
 	// Standby sends requests to the standbys instead of the leader. They answer reads only, and their
-	// answers may lag behind the leader's.
+	// answers may lag behind the leader's. In a cluster of several shards any node answers, from its own copies where it
+	// has them.
 	Standby bool
 	Tenant  string // the tenant whose jobs the client sees and changes; default "default"
 

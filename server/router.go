@@ -31,6 +31,15 @@ func (l ledShards) Leader(shard uint32) *api.Executor {
 	return m.shard.LeaderService().Executor()
 }
 
+// Copy returns the executor of the service of this process for a shard; nil if it has no copy of the shard.
+func (l ledShards) Copy(shard uint32) *api.Executor {
+	m := l.memberOf(shard)
+	if m == nil {
+		return nil
+	}
+	return m.shard.Service().Executor()
+}
+
 // newRouter makes the front of several shards.
 func newRouter(nc *nats.Conn, all ledShards, opts api.Options) (front, error) {
 	return api.NewRouter(nc, all, opts)
