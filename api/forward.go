@@ -31,6 +31,11 @@ type forwarder struct {
 // believed.
 func (o *Options) forwardRoot(shard uint32) string { return o.clusterRoot(shard) + ".forward." }
 
+// leaderRoot is the prefix of the subjects on which a process alone answers requests for a shard that it leads.
+func (o *Options) leaderRoot(shard uint32, process string) string {
+	return o.clusterRoot(shard) + ".leader." + process + "."
+}
+
 // copyRoot is the prefix of the subjects on which the standbys of one of several shards answer reads that may lag and that
 // other nodes pass on.
 func (o *Options) copyRoot(shard uint32) string { return o.clusterRoot(shard) + ".copy." }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -20,20 +19,20 @@ import (
 // several shards to reads that may lag. They are shared in a queue group like those of callers, so that two nodes that
 // both take themselves for the leader do not carry one out twice.
 func (s *Service) addForwarded() error {
-	root := s.opts.forwardRoot(s.opts.Shard)
-	switch {
-	case s.opts.Leads == nil, s.opts.Standby && s.opts.Shards <= 1: // no other node exists, or it answers by itself
-		return nil
-	case s.opts.Standby:
-		root = s.opts.copyRoot(s.opts.Shard)
+	var roots []string
+	switch o := &s.opts; {
+	case o.Leads == nil, o.Standby && o.Shards <= 1: // no other node exists, or it answers by itself
+	case o.Standby:
+		roots = []string{o.copyRoot(o.Shard)}
+	case o.Shards > 1 && o.Process != "":
+		roots = []string{o.forwardRoot(o.Shard), o.leaderRoot(o.Shard, o.Process)}
+	default:
+		roots = []string{o.forwardRoot(o.Shard)}
 	}
-	sub, err := s.desk.QueueSubscribe(root+">", queueGroup, func(r *inbox.Request) { s.acceptForwarded(r, root) })
-	if err == nil {
-		s.subs = append(s.subs, sub)
-		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
-	}
-	if err != nil {
-		return fmt.Errorf("api: subscribe to the requests of other nodes: %w", err)
+	for _, root := range roots {
+		if err := s.subscribe(root+">", func(r *inbox.Request) { s.acceptForwarded(r, root) }); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -22,6 +22,9 @@ type Shards interface {
 	// Leader returns the executor of the service with which this process leads a shard; nil if another node leads the
 	// shard, or none.
 	Leader(shard uint32) *Executor
+	// LedBy returns the process that leads a shard by what this one has heard in the last moments; "" if none does. isSilent
+	// reports that the last one that did is not heard any more.
+	LedBy(shard uint32) (process string, isSilent bool)
 	// Copy returns the executor of the service of this process for a shard, whether it leads there or stands by; nil if
 	// this process has no copy of the shard.
 	Copy(shard uint32) *Executor
@@ -116,7 +119,9 @@ func (r *router) ask(ctx context.Context, shard uint32, v *Verb, q *Request) (re
 	return r.askLeader(ctx, shard, v, q)
 }
 
-// askLeader has the leader of a shard carry out a request, in this process or over NATS.
+// askLeader has the leader of a shard carry out a request, in this process or over NATS. A leader elsewhere is asked by its
+// process: a former one that hangs may be in the queue group of leaders for minutes, until NATS takes it for gone. One that
+// is not heard any more is not asked at all, because it might carry the request out whenever it wakes.
 func (r *router) askLeader(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	leader := r.shards.Leader(shard)
 	if leader == nil || !leader.Enter() {
@@ -125,10 +130,25 @@ func (r *router) askLeader(ctx context.Context, shard uint32, v *Verb, q *Reques
 			return Reply{}, err
 		}
 		defer leave()
-		return r.front.forward(ctx, shard, v, q)
+		return r.askElsewhere(ctx, shard, v, q)
 	}
 	defer leader.Leave()
 	return leader.serve(ctx, v, q)
+}
+
+// askElsewhere has the leader of a shard in another process carry out a request.
+func (r *router) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
+	process, isSilent := r.shards.LedBy(shard)
+	switch {
+	case isSilent:
+		return Reply{}, noLeader(shard)
+	case process != "":
+		reply, err := r.front.forwardTo(ctx, r.front.opts.leaderRoot(shard, process), shard, v, q)
+		if !errors.Is(err, errNoLeader) {
+			return reply, err
+		}
+	}
+	return r.front.forward(ctx, shard, v, q) // it has just begun to lead, or has handed over
 }
 
 // askPart asks a shard for its part of a request, with another body.
@@ -172,9 +192,14 @@ var errNoLeader = errors.New("no leader")
 // responder nothing has changed; after anything else that is unknown.
 func shardFailed(shard uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment%s", shard, unchanged))
+		return noLeader(shard)
 	}
 	return outcomeUnknown(fmt.Sprintf("the leader of shard %d has not answered in time", shard), err)
+}
+
+// noLeader returns the refusal of a request for a shard that has no leader.
+func noLeader(shard uint32) error {
+	return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment%s", shard, unchanged))
 }
 
 // isAway reports whether an error means that a shard has no leader now, or none that answers.

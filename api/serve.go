@@ -167,6 +167,7 @@ func (s *Service) answer(v *Verb, r *inbox.Request, header nats.Header, lag *Lag
 		header[micro.ErrorHeader] = []string{headerText(string(refusal.Code) + ": " + refusal.Message)}
 	}
 	s.executor.StateLag(header, lag)
+	s.sayAt(r, header)
 	if err := r.Answer(v.name, header, reply); err != nil {
 		s.opts.Logger.Warn("a reply was not sent", slog.String("subject", r.Subject), slog.Any("error", err))
 	}
