@@ -90,9 +90,9 @@ type Request struct {
 	Host string // for HTTP, where the request came from; otherwise ""
 	Body []byte // JSON; no bytes mean {} for a verb that needs no members
 
-	// MayLag lets a standby answer a read from its own data, which may lag. It changes nothing on a leader, and for a
-	// request that changes something.
-	MayLag bool
+	// Lag, unless nil, lets a standby answer a read from its own data, which may lag. It changes nothing on a leader, and
+	// for a request that changes something. In a cluster of several shards it is told whose copies were read.
+	Lag *Lag
 
 	isSpent bool // the rate of the tenant has counted it
 
@@ -240,6 +240,9 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 
 // serve carries out a request with the engine of this node, and encodes the reply.
 func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
+	if x.opts.Whole != nil && !x.opts.Whole() {
+		return reply, x.errNotWhole()
+	}
 	ctx = withPageBytes(x.processors.of(ctx, x.partyOf(q.Tenant)), q.pageBytes)
 	value, err := v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
 	if x.isStale(v, err) {

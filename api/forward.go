@@ -29,8 +29,20 @@ type forwarder struct {
 // forwardRoot is the prefix of the subjects on which the leader of a shard answers requests that other nodes pass on.
 // It is apart from the subjects of callers: no tenant may publish there, because the caller named in such a request is
 // believed.
-func (o *Options) forwardRoot(shard uint32) string {
-	return o.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".forward."
+func (o *Options) forwardRoot(shard uint32) string { return o.clusterRoot(shard) + ".forward." }
+
+// leaderRoot is the prefix of the subjects on which a process alone answers requests for a shard that it leads.
+func (o *Options) leaderRoot(shard uint32, process string) string {
+	return o.clusterRoot(shard) + ".leader." + process + "."
+}
+
+// copyRoot is the prefix of the subjects on which the standbys of one of several shards answer reads that may lag and that
+// other nodes pass on.
+func (o *Options) copyRoot(shard uint32) string { return o.clusterRoot(shard) + ".copy." }
+
+// clusterRoot is the prefix of the subjects on which nodes talk about a shard.
+func (o *Options) clusterRoot(shard uint32) string {
+	return o.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10)
 }
 
 // forwardTimeShare is the part of the time that a node has left for a request, as a percentage, which it gives the
@@ -40,12 +52,17 @@ const forwardTimeShare = 90
 // forwards reports whether a request is passed on to the leader. Only a request that came to this node over HTTP is,
 // and only from a standby, so none is passed on twice.
 func (x *Executor) forwards(v *Verb, q *Request) bool {
-	return x.forwarder != nil && q.mayForward && !(v.reads && q.MayLag)
+	return x.forwarder != nil && q.mayForward && !(v.reads && q.Lag != nil)
 }
 
 // forward has the leader of a shard carry out a request, and returns its reply. It asks once: whether a request may be
 // repeated is for the caller to decide, by the same answers as over NATS. ctx must have a deadline.
 func (x *Executor) forward(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
+	return x.forwardTo(ctx, x.opts.forwardRoot(shard), shard, v, q)
+}
+
+// forwardTo is forward to the nodes that answer on subjects with the given prefix.
+func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *Verb, q *Request) (Reply, error) {
 	f := x.forwarder
 	about := forwardedOf(q)
 	until, _ := ctx.Deadline()
@@ -57,7 +74,7 @@ func (x *Executor) forward(ctx context.Context, shard uint32, v *Verb, q *Reques
 	if inParts {
 		about.BodyBytes = len(q.Body)
 	}
-	m, err := f.message(shard, v, q, &about)
+	m, err := f.message(root, v, q, &about)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -76,12 +93,15 @@ func (x *Executor) forward(ctx context.Context, shard uint32, v *Verb, q *Reques
 	if errors.Is(err, errNoLeadersReply) {
 		err = f.failed(shard, err)
 	}
+	if q.Lag != nil && !isAway(err) {
+		q.Lag.noteReply(shard, got.Header)
+	}
 	return reply, err
 }
 
 // message returns the message of a request, without its body.
-func (f *forwarder) message(shard uint32, v *Verb, q *Request, about *forwarded) (*nats.Msg, error) {
-	m := nats.NewMsg(f.opts.forwardRoot(shard) + q.Tenant + "." + v.name)
+func (f *forwarder) message(root string, v *Verb, q *Request, about *forwarded) (*nats.Msg, error) {
+	m := nats.NewMsg(root + q.Tenant + "." + v.name)
 	text, err := json.Marshal(about)
 	if err != nil {
 		return nil, fmt.Errorf("forward a request: %w", err)

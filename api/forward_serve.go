@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -16,19 +15,24 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// addForwarded subscribes to the requests that other nodes pass on. They are shared in a queue group like those of
-// callers, so that two nodes that both take themselves for the leader do not carry one out twice.
+// addForwarded subscribes to the requests that other nodes pass on: a leader to those for it, and the standby of one of
+// several shards to reads that may lag. They are shared in a queue group like those of callers, so that two nodes that
+// both take themselves for the leader do not carry one out twice.
 func (s *Service) addForwarded() error {
-	if s.opts.Standby || s.opts.Leads == nil { // no other node exists
-		return nil
+	var roots []string
+	switch o := &s.opts; {
+	case o.Leads == nil, o.Standby && o.Shards <= 1: // no other node exists, or it answers by itself
+	case o.Standby:
+		roots = []string{o.copyRoot(o.Shard)}
+	case o.Shards > 1 && o.Process != "":
+		roots = []string{o.forwardRoot(o.Shard), o.leaderRoot(o.Shard, o.Process)}
+	default:
+		roots = []string{o.forwardRoot(o.Shard)}
 	}
-	sub, err := s.desk.QueueSubscribe(s.opts.forwardRoot(s.opts.Shard)+">", queueGroup, s.acceptForwarded)
-	if err == nil {
-		s.subs = append(s.subs, sub)
-		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
-	}
-	if err != nil {
-		return fmt.Errorf("api: subscribe to the requests of other nodes: %w", err)
+	for _, root := range roots {
+		if err := s.subscribe(root+">", func(r *inbox.Request) { s.acceptForwarded(r, root) }); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -44,8 +48,8 @@ type forwardedRequest struct {
 
 // acceptForwarded accepts a request of another node. A subject without a known verb is that of another release, whose
 // node gets no answer.
-func (s *Service) acceptForwarded(r *inbox.Request) {
-	tenant, name, _ := strings.Cut(r.Subject[len(s.opts.forwardRoot(s.opts.Shard)):], ".")
+func (s *Service) acceptForwarded(r *inbox.Request, root string) {
+	tenant, name, _ := strings.Cut(r.Subject[len(root):], ".")
 	v := VerbNamed(name)
 	if v == nil {
 		s.opts.Logger.Warn("a node passed on a request of an unknown verb", slog.String("subject", apierr.Clip(r.Subject)))
@@ -85,5 +89,5 @@ func (q *forwardedRequest) answer(reply Reply, refusal *client.Error) {
 	if created != "" {
 		h[createdHeader] = []string{collection + "/" + created}
 	}
-	q.service.answer(q.verb, q.last, h, reply.Text, refusal)
+	q.service.answer(q.verb, q.last, h, nil, reply.Text, refusal)
 }

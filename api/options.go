@@ -77,6 +77,14 @@ type Options struct {
 	// these come to a router, see NewRouter. Zero Shards means one.
 	Shard, Shards uint32
 
+	// Whole reports whether the copy of the shard from which a standby answers is complete; until then its reads are
+	// unavailable. Nil: it is.
+	Whole func() bool
+
+	// Process is what the other nodes call this process, a token of subjects; see [Shards]. "": the leader of one of several
+	// shards is not asked by its process.
+	Process string
+
 	// ForwardKey is the secret by which the nodes of a cluster recognize the requests that they pass on to each other;
 	// the same on each. Empty: the nodes rely on NATS alone to keep others from the subjects of the cluster.
 	ForwardKey []byte

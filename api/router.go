@@ -22,6 +22,12 @@ type Shards interface {
 	// Leader returns the executor of the service with which this process leads a shard; nil if another node leads the
 	// shard, or none.
 	Leader(shard uint32) *Executor
+	// LedBy returns the process that leads a shard by what this one has heard in the last moments; "" if none does. isSilent
+	// reports that the last one that did is not heard any more.
+	LedBy(shard uint32) (process string, isSilent bool)
+	// Copy returns the executor of the service of this process for a shard, whether it leads there or stands by; nil if
+	// this process has no copy of the shard.
+	Copy(shard uint32) *Executor
 }
 
 // router gives each request to the shard that it is about, and assembles replies from several shards. It has no
@@ -47,7 +53,7 @@ func NewRouter(nc *nats.Conn, shards Shards, opts Options) (*Service, error) {
 	if err := job.ValidateShards(count); err != nil || count < 2 {
 		return nil, fmt.Errorf("api: a router for %d shards; want a power of two from 2 to %d", count, job.ShardsMax)
 	}
-	opts.Shard, opts.Shards, opts.Standby, opts.Leads = 0, 0, false, nil
+	opts.Shard, opts.Shards, opts.Standby, opts.Leads, opts.Whole = 0, 0, false, nil, nil
 	s, err := newService(nc, nil, opts)
 	if err != nil {
 		return nil, err
@@ -103,10 +109,20 @@ func (r *router) route(ctx context.Context, v *Verb, q *Request) (Reply, error) 
 	return routes[v.name](r, ctx, v, q)
 }
 
-// ask has the leader of a shard carry out a request, in this process or over NATS. ctx must have a deadline. A panic
-// becomes an error, so that ask may be called on any goroutine.
+// ask has the leader of a shard carry out a request, or, if it is a read that may lag, a node with a copy of the shard.
+// ctx must have a deadline. A panic becomes an error, so that ask may be called on any goroutine.
 func (r *router) ask(ctx context.Context, shard uint32, v *Verb, q *Request) (reply Reply, err error) {
 	defer caught(&err)
+	if v.reads && q.Lag != nil {
+		return r.askCopy(ctx, shard, v, q)
+	}
+	return r.askLeader(ctx, shard, v, q)
+}
+
+// askLeader has the leader of a shard carry out a request, in this process or over NATS. A leader elsewhere is asked by its
+// process: a former one that hangs may be in the queue group of leaders for minutes, until NATS takes it for gone. One that
+// is not heard any more is not asked at all, because it might carry the request out whenever it wakes.
+func (r *router) askLeader(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	leader := r.shards.Leader(shard)
 	if leader == nil || !leader.Enter() {
 		leave, err := r.enterLine(ctx, shard)
@@ -114,10 +130,25 @@ func (r *router) ask(ctx context.Context, shard uint32, v *Verb, q *Request) (re
 			return Reply{}, err
 		}
 		defer leave()
-		return r.front.forward(ctx, shard, v, q)
+		return r.askElsewhere(ctx, shard, v, q)
 	}
 	defer leader.Leave()
 	return leader.serve(ctx, v, q)
+}
+
+// askElsewhere has the leader of a shard in another process carry out a request.
+func (r *router) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
+	process, isSilent := r.shards.LedBy(shard)
+	switch {
+	case isSilent:
+		return Reply{}, noLeader(shard)
+	case process != "":
+		reply, err := r.front.forwardTo(ctx, r.front.opts.leaderRoot(shard, process), shard, v, q)
+		if !errors.Is(err, errNoLeader) {
+			return reply, err
+		}
+	}
+	return r.front.forward(ctx, shard, v, q) // it has just begun to lead, or has handed over
 }
 
 // askPart asks a shard for its part of a request, with another body.
@@ -161,9 +192,14 @@ var errNoLeader = errors.New("no leader")
 // responder nothing has changed; after anything else that is unknown.
 func shardFailed(shard uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment%s", shard, unchanged))
+		return noLeader(shard)
 	}
 	return outcomeUnknown(fmt.Sprintf("the leader of shard %d has not answered in time", shard), err)
+}
+
+// noLeader returns the refusal of a request for a shard that has no leader.
+func noLeader(shard uint32) error {
+	return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.Unavailable, "", "shard %d has no leader at the moment%s", shard, unchanged))
 }
 
 // isAway reports whether an error means that a shard has no leader now, or none that answers.

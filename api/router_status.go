@@ -17,7 +17,8 @@ import (
 const statusWait = 2 * time.Second
 
 // status returns the status of all shards together, with a row for each. A shard that does not answer has a row without
-// a leader, and a warning; the request does not fail for it.
+// a leader, and a warning; the request does not fail for it. If the status may lag, the numbers are those of copies, and the
+// rows are what this node has heard of the leaders.
 func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error) {
 	if _, err := requestOf(q, statusMembers); err != nil {
 		return Reply{}, err
@@ -39,14 +40,22 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 		if leader := r.shards.Leader(uint32(i)); leader != nil {
 			row.Role = "leader"
 		}
+		if q.Lag != nil && i < len(known) {
+			*row = known[i]
+		}
 		if one == nil {
-			all.Warnings = append(all.Warnings, fmt.Sprintf("shard %d has no leader that answers: requests for its jobs are refused until it has one", i))
+			all.Warnings = append(all.Warnings, awayWarning(i, q))
 			continue
 		}
 		addStatus(all, one)
-		row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
+		if q.Lag == nil {
+			row.HasLeader, row.Epoch, row.LSN, row.Jobs, row.Lag = true, one.Epoch, one.LSN, one.Jobs, one.Lag
+		}
 		if one.Cluster != nil {
-			if row.Leader = one.Cluster.Node; row.Replicas == nil {
+			if q.Lag == nil {
+				row.Leader = one.Cluster.Node
+			}
+			if row.Replicas == nil {
 				row.Replicas = one.Cluster.Replicas()
 			}
 			for _, warning := range one.Cluster.Warnings {
@@ -58,14 +67,22 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 	return Reply{Text: text}, err
 }
 
+// awayWarning is the warning of a shard that has not answered.
+func awayWarning(shard int, q *Request) string {
+	if q.Lag != nil {
+		return fmt.Sprintf("no node with a copy of shard %d answers", shard)
+	}
+	return fmt.Sprintf("shard %d has no leader that answers: requests for its jobs are refused until it has one", shard)
+}
+
 // StatusOfAll returns the status of all shards, between Enter and Leave, for a caller whose rights the way in has checked.
 // ok is false for the executor of one engine, whose status is that of its node. tenant and from are those of the request
-// that the leaders of the shards are sent.
-func (x *Executor) StatusOfAll(ctx context.Context, tenant, from string, who access.Who) (text []byte, ok bool) {
+// that the shards are sent, and with a lag it need not be their leaders that answer.
+func (x *Executor) StatusOfAll(ctx context.Context, tenant, from string, who access.Who, lag *Lag) (text []byte, ok bool) {
 	if x.router == nil {
 		return nil, false
 	}
-	reply, err := x.router.status(ctx, VerbNamed("status"), &Request{Tenant: tenant, Asker: job.Actor{From: from}, Who: who, Body: []byte("{}"), isSpent: true})
+	reply, err := x.router.status(ctx, VerbNamed("status"), &Request{Tenant: tenant, Asker: job.Actor{From: from}, Who: who, Body: []byte("{}"), Lag: lag, isSpent: true})
 	return reply.Text, err == nil
 }
 

@@ -58,11 +58,33 @@ func startMixedOn(t testing.TB, log scheduler.Log) *scheduler.Engine {
 type process struct {
 	count   int
 	leaders []atomic.Pointer[Service]
+	copies  []atomic.Pointer[Service] // of shards that others lead
+	led     []atomic.Pointer[ledBy]   // what is heard of leaders in other processes
 }
 
 func (p *process) Count() int { return p.count }
 
 func (p *process) Leader(shard uint32) *Executor { return p.leaders[shard].Load().Executor() }
+
+// ledBy is what a process has heard of the leader of a shard.
+type ledBy struct {
+	process  string
+	isSilent bool
+}
+
+func (p *process) LedBy(shard uint32) (string, bool) {
+	if l := p.led[shard].Load(); l != nil {
+		return l.process, l.isSilent
+	}
+	return "", false
+}
+
+func (p *process) Copy(shard uint32) *Executor {
+	if leader := p.Leader(shard); leader != nil {
+		return leader
+	}
+	return p.copies[shard].Load().Executor()
+}
 
 // clusterOfShards is a cluster of two processes: one leads the even shards, the other one the odd ones.
 type clusterOfShards struct {
@@ -89,7 +111,7 @@ func startShardsOn(t testing.TB, shards int, opts Options, maxPayload int32, sta
 	c.nc = apitest.Connect(t, c.url)
 	var conns [2]*nats.Conn
 	for i := range c.processes {
-		c.processes[i] = &process{count: shards, leaders: make([]atomic.Pointer[Service], shards)}
+		c.processes[i] = &process{count: shards, leaders: make([]atomic.Pointer[Service], shards), copies: make([]atomic.Pointer[Service], shards), led: make([]atomic.Pointer[ledBy], shards)}
 		conns[i] = apitest.Connect(t, c.url)
 	}
 	for shard := range shards {

@@ -32,9 +32,16 @@ func (s *Service) accept(v *Verb, root string, read func(*inbox.Request) (Reques
 			}
 			return // before anything is done for it, since the requests of other tenants wait behind it
 		}
-		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return read(r) }}
+		lag := s.lagOn(root)
+		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) {
+			q, err := read(r)
+			q.Lag = lag
+			return q, err
+		}}
 		bare := r.Bare()
-		s.carry(a, tenant, len(r.Data), func(reply Reply, refusal *client.Error) { s.answer(v, bare, nats.Header{}, reply.Text, refusal) })
+		s.carry(a, tenant, len(r.Data), func(reply Reply, refusal *client.Error) {
+			s.answer(v, bare, nats.Header{}, lag, reply.Text, refusal)
+		})
 	}
 }
 
@@ -92,8 +99,11 @@ var isPaced = map[client.Code]bool{
 
 // read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
 // NATS can restrict a caller to its tenant: who may publish there has all rights in that tenant.
-func (s *Service) read(r *inbox.Request) (q Request, err error) {
-	q, err = readMessage(r, s.opts.root())
+func (s *Service) read(r *inbox.Request) (Request, error) { return s.readOn(r, s.opts.root()) }
+
+// readOn is read on subjects with the given prefix.
+func (s *Service) readOn(r *inbox.Request, root string) (q Request, err error) {
+	q, err = readMessage(r, root)
 	if s.opts.Access != nil {
 		q.Who = access.Who{Tenant: q.Tenant, Means: "nats:" + q.Tenant}
 	}
@@ -145,9 +155,9 @@ func tenantOf(subject, root string) (string, error) {
 // retryHeader is the header of a refusal that says after how many seconds the same request may succeed.
 const retryHeader = "Retry-After"
 
-// answer sends a reply with the given headers and those of every reply, or the error. A reply that cannot be sent is
-// lost, and the caller runs into its timeout; the request has taken effect nevertheless.
-func (s *Service) answer(v *Verb, r *inbox.Request, header nats.Header, reply []byte, refusal *client.Error) {
+// answer sends a reply with the given headers and those of every reply, or the error. lag is that of the request. A reply that
+// cannot be sent is lost, and the caller runs into its timeout; the request has taken effect nevertheless.
+func (s *Service) answer(v *Verb, r *inbox.Request, header nats.Header, lag *Lag, reply []byte, refusal *client.Error) {
 	if refusal != nil {
 		reply = ErrorBody(refusal)
 		header[micro.ErrorCodeHeader] = []string{strconv.Itoa(refusal.Status)}
@@ -156,7 +166,8 @@ func (s *Service) answer(v *Verb, r *inbox.Request, header nats.Header, reply []
 		}
 		header[micro.ErrorHeader] = []string{headerText(string(refusal.Code) + ": " + refusal.Message)}
 	}
-	s.executor.StateLag(header)
+	s.executor.StateLag(header, lag)
+	s.sayAt(r, header)
 	if err := r.Answer(v.name, header, reply); err != nil {
 		s.opts.Logger.Warn("a reply was not sent", slog.String("subject", r.Subject), slog.Any("error", err))
 	}

@@ -123,7 +123,7 @@ func newService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 // open begins to receive requests. The verbs come first, so that a tool that finds the service can use it. After an
 // error nothing stays subscribed.
 func (s *Service) open() error {
-	if err := errors.Join(s.addVerbs(), s.ReviewAccounts(), s.addForwarded(), s.addDiscovery()); err != nil {
+	if err := errors.Join(s.addVerbs(), s.addAt(), s.addReads(), s.ReviewAccounts(), s.addForwarded(), s.addDiscovery()); err != nil {
 		return errors.Join(err, s.stop())
 	}
 	return nil

@@ -40,7 +40,12 @@ func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name strin
 // FromPage carries out a request of a page, between Enter and Leave, like OverHTTP. Reads are not traced, because a
 // live page reads every second. It counts as a request over HTTP, because that is how the page was asked for. Unlike
 // OverHTTP it gets a request that is already read, because a page makes requests itself and has no body of one.
+//
+// A page of a cluster of several shards asks the leaders, so that it shows the change that was just made on it.
 func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
+	if x.router != nil {
+		q.Lag = nil
+	}
 	q.mayForward = true
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads, read: func() (Request, error) {
 		return q, q.validate()

@@ -37,7 +37,8 @@ const InjectBytesMax = 1 << 10
 type Options struct {
 	Prefix string // first token of the subjects; default "carillon"
 	// Standby sends requests to the standbys instead of the leader. They answer reads only, and their
-	// answers may lag behind the leader's.
+	// answers may lag behind the leader's. In a cluster of several shards any node answers, from its own copies where it
+	// has them.
 	Standby bool
 	Tenant  string // the tenant whose jobs the client sees and changes; default "default"
 
@@ -116,6 +117,7 @@ type Client struct {
 	own bool // the client owns the connection, so Close closes it
 
 	via transport // over which requests go instead of NATS; nil: nc is used
+	aim aim       // of requests over NATS
 }
 
 // New returns a client that uses the connection nc. The caller still owns nc and closes it, and has given it its
@@ -179,9 +181,20 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 	if c.via != nil {
 		return c.via.exchange(ctx, verb, body, reply)
 	}
-	request := &nats.Msg{Subject: c.subject(verb), Data: body, Header: c.header(ctx)}
+	began := time.Now()
+	node := c.aim.node(began)
+	request := &nats.Msg{Subject: c.subject(verb, node), Data: body, Header: c.header(ctx)}
 	msg, err := c.nc.RequestMsgWithContext(ctx, request)
-	if err != nil {
+	switch {
+	case err == nil:
+		c.aim.answered(msg.Header.Get(atHeader))
+	case node != "" && errors.Is(err, nats.ErrNoResponders):
+		c.aim.gone(node)
+		return c.exchangeOnce(ctx, verb, body, reply)
+	default:
+		if now := time.Now(); now.Sub(began) >= lostAfter {
+			c.aim.lost(node, now)
+		}
 		return c.unanswered(request.Subject, len(body), err)
 	}
 	if err := checkReply(verb, request.Subject, msg); err != nil {
@@ -211,13 +224,17 @@ func (c *Client) header(ctx context.Context) nats.Header {
 	return header
 }
 
-// subject returns the subject to which requests for a verb are sent.
-func (c *Client) subject(verb string) string {
+// subject returns the subject to which requests for a verb are sent: that of a node, or, with "", that of all.
+func (c *Client) subject(verb, node string) string {
 	root := c.opts.Prefix
 	if c.opts.Standby {
 		root += ".standby"
 	}
-	return root + ".v1." + c.opts.Tenant + "." + verb
+	root += ".v1." + c.opts.Tenant + "."
+	if node != "" {
+		root += "at." + node + "."
+	}
+	return root + verb
 }
 
 // headerBytes returns the largest size of a request's headers, in bytes. They count towards the server's

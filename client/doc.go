@@ -49,6 +49,10 @@
 // from several places should use PutIfVersion and the other conditional methods. With [Options.NoRetry]
 // the client sends each request once.
 //
+// In a cluster of several shards any node answers. One that hangs keeps its share of the requests until NATS takes it for gone. There the
+// first try of a request has 1 s (5 s), the second 1.7 s and the third 2.5 s; and after a try without an answer all requests of the
+// client go to a node that has answered, for 30 s.
+//
 // # Answers of other programs
 //
 // A reply of a server names the request that it answers. Any other reply is an error that wraps
@@ -61,14 +65,14 @@
 //
 // client.go has the options and sends one request over NATS, transport.go chooses the way and connects, http.go and
 // http_routes.go send a request over HTTP, token.go and tls.go have the credentials, retry.go repeats it by the rules
-// above, and reply.go judges who answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
+// above, aim.go chooses the node, and reply.go judges who answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
 // the methods; put_all.go splits any number of jobs into requests, backup.go fetches a copy piece by piece. message.go,
 // message_run.go, job.go, run.go, status.go and whoami.go are the messages; duration.go and time.go their notations. local.go is
 // the way to a scheduler in the same process.
 //
 // # Concurrency
 //
-// A [Client] has no state but its connections, so its methods may be called from any goroutine and do not wait for
+// A [Client] has no state but its connections, and which node has answered last, so its methods may be called from any goroutine and do not wait for
 // each other. Only PutAll starts goroutines, one for each request under way, which end with its context. Iterators
 // read the next page when the one before is used up, so a list that changes meanwhile may show a part of the
 // change.

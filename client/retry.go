@@ -90,10 +90,10 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 		ctx, cancel = context.WithTimeout(ctx, q.timeout)
 		defer cancel()
 	}
-	doubt := false // whether an earlier try may have taken effect
-	shut := 0      // tries in a row that were shut out
+	doubts := 0 // tries that may have taken effect
+	shut := 0   // tries in a row that were shut out
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
-		err := c.try(ctx, q, reply)
+		err := c.try(ctx, q, doubts, reply)
 		of := fateOf(err)
 		again := of == undone || of == unclear && q.repeatable
 		refused := c.opts.Standby && errors.Is(err, CodeNotLeader) // every standby would refuse it
@@ -102,26 +102,40 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 		}
 		if !c.isShut(ctx, err) {
 			shut = 0
-		} else if shut++; shut >= shutMax && !doubt {
+		} else if shut++; shut >= shutMax && doubts == 0 {
 			return c.shut()
 		}
 		// One try without an answer leaves the whole request in doubt, whatever later tries say.
-		doubt = doubt || of == unclear
+		if of == unclear {
+			doubts++
+		}
 		if !sleep(ctx, pause) {
-			return gaveUp(ctx, err, doubt)
+			return gaveUp(ctx, err, doubts > 0)
 		}
 	}
 }
 
-// try sends a request once.
-func (c *Client) try(ctx context.Context, q call, reply any) error {
+// try sends a request once, after so many tries that may have taken effect.
+func (c *Client) try(ctx context.Context, q call, doubts int, reply any) error {
 	if q.repeatable && !c.opts.NoRetry {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.tryTimeout)
+		ctx, cancel = context.WithTimeout(ctx, c.tryTime(q, doubts))
 		defer cancel()
 	}
 	return c.exchangeOnce(ctx, q.verb, q.body, reply)
 }
+
+// tryTime returns how long a try waits for its answer. In a cluster of several shards a node may hang while the others
+// answer, so the first try is short there, and each further one longer: a busy leader may be about to answer.
+func (c *Client) tryTime(q call, doubts int) time.Duration {
+	if !c.aim.isKnown() || doubts >= len(tryParts) {
+		return q.tryTimeout
+	}
+	return q.tryTimeout / tryParts[doubts]
+}
+
+// tryParts are the parts of its time that the first tries of a request have.
+var tryParts = [...]time.Duration{5, 3, 2}
 
 // sleep waits for the pause, and reports whether the context has not ended. It returns early when the context ends,
 // so that a call never outlives its deadline by a pause.

@@ -83,12 +83,24 @@ func (b *beat) published() uint64 {
 // hears records the beat of a node about this member's shard, this node's included.
 func (n *Node) hears(b beat) {
 	if n.peers.heard(b, n.opts.Boot()) {
-		select {
-		case n.newReaders <- struct{}{}:
-		default: // there is an entry
-		}
+		n.tellReaders()
 	}
 	if b.Role == RoleLeader {
 		n.noteWanted.Store(b.Notes)
+	}
+}
+
+// hearsReader records what a node reads that has no copy of this member's shard: it may receive one, and may have had one.
+func (n *Node) hearsReader(b beat) {
+	if n.peers.heardReader(b, n.opts.Boot()) {
+		n.tellReaders()
+	}
+}
+
+// tellReaders lets a leader look at what it has to note of the nodes.
+func (n *Node) tellReaders() {
+	select {
+	case n.newReaders <- struct{}{}:
+	default: // there is an entry
 	}
 }

@@ -129,6 +129,8 @@ func (h *Host) hearBeat(m *inbox.Request) {
 	for _, member := range h.all() {
 		if b, has := of[member.opts.Shard]; has {
 			member.hears(b)
+		} else {
+			member.hearsReader(node)
 		}
 	}
 	if offset := time.Until(node.Time.Time()); h.skews.differs(node.Node, offset, h.opts.Boot()) {

@@ -42,6 +42,13 @@ func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 	return isNews
 }
 
+// heardReader records what a node reads that is no peer of this member, and reports whether that is new.
+func (p *peers) heardReader(b beat, now time.Duration) (isNews bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.readers.heard(b, now)
+}
+
 // makeRoom removes the node that is silent for the longest time, and reports whether one was silent.
 func (p *peers) makeRoom(now time.Duration) bool {
 	longest := ""

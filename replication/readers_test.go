@@ -104,6 +104,37 @@ func TestReadersOfWhomOthersKnowBetter(t *testing.T) {
 	w.wants("a goes back while it leads", "a:5")
 }
 
+// TestReadersHaveNoCopy: a node counts in each shard, also in one of which it has no copy: it may receive one. What it reads since
+// it gave its copy up counts as well.
+func TestReadersHaveNoCopy(t *testing.T) {
+	o := Options{Node: "own", Shards: 4, Shard: 3, Boot: func() time.Duration { return time.Hour }}
+	n := &Node{opts: o, id: testCluster, peers: newPeers("own"), newReaders: make(chan struct{}, 1)}
+	h := NewHost(nil)
+	h.opts, h.id, h.members[3] = o, testCluster, &hosted{Node: n}
+	hear := func(rows byte, shards ...shardBeat) {
+		t.Helper()
+		text, err := json.Marshal(hostBeat{Version: hostBeatVersion, Node: "a", Cluster: testCluster.String(), Rows: rows, Shards: shards})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.hearBeat(&inbox.Request{Data: text})
+		select {
+		case <-n.newReaders:
+		default:
+			t.Error("a leader is not told")
+		}
+		if all := n.peers.readersOf(nil, time.Hour); len(all) != 1 || all[0].Node != "a" || all[0].Rows != rows {
+			t.Errorf("the readers are %+v, want a with %d", all, rows)
+		}
+	}
+	hear(5, shardBeat{Shard: 0, Role: RoleStandby})
+	hear(6, shardBeat{Shard: 3, Role: RoleStandby})
+	hear(7, shardBeat{Shard: 0, Role: RoleStandby})
+	if all := n.peers.all(time.Hour); len(all) != 1 || all[0].Rows != 6 {
+		t.Errorf("the peers in the shard are %+v", all)
+	}
+}
+
 // TestReadersAreBounded: forged names do not hide a node that reads older rows, and cost few commits.
 func TestReadersAreBounded(t *testing.T) {
 	w := newReadersWorld(t)

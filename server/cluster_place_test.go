@@ -104,6 +104,7 @@ func (s *Server) held() (numbers []uint32) {
 func TestPlacement(t *testing.T) {
 	t.Parallel()
 	t.Run("share", testNodesHoldTheirShare)
+	t.Run("reads", testReadsFromCopies)
 	t.Run("removed", testRemovedNode)
 	t.Run("lost bucket", testPlacesOutliveTheirBucket)
 	t.Run("another cluster", testPlacesOfAnotherCluster)

@@ -29,16 +29,23 @@ func TestNodeProcess(t *testing.T) {
 	if text == "" {
 		t.Skip("it is run by other tests")
 	}
-	var n struct{ Name, Dir, URL string }
+	var n struct {
+		Name, Dir, URL string
+		Shards         int
+	}
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		t.Fatal(err)
 	}
 	o := (&troupe{url: n.URL}).options(n.Name, n.Dir)
+	if n.Shards > 1 {
+		o.Shards, o.SpreadEvery, o.placeEvery = n.Shards, 100*time.Millisecond, 50*time.Millisecond
+	}
 	s, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println("ready", s.Ready().Role)
+	fmt.Println("http", s.Ready().HTTP)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the test has ended
 		_ = s.Close(context.Background())
@@ -58,7 +65,13 @@ type nodeProcess struct {
 // startProcess starts a node in a process of its own, and returns it when it is ready, and with what role.
 func (p *troupe) startProcess(name, dir string) (*nodeProcess, string) {
 	p.t.Helper()
-	text, err := json.Marshal(map[string]string{"Name": name, "Dir": dir, "URL": p.url})
+	return p.startProcessOf(name, dir, 1)
+}
+
+// startProcessOf is startProcess in a cluster of so many shards.
+func (p *troupe) startProcessOf(name, dir string, shards int) (*nodeProcess, string) {
+	p.t.Helper()
+	text, err := json.Marshal(map[string]any{"Name": name, "Dir": dir, "URL": p.url, "Shards": shards})
 	if err != nil {
 		p.t.Fatal(err)
 	}

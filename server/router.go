@@ -31,6 +31,20 @@ func (l ledShards) Leader(shard uint32) *api.Executor {
 	return m.shard.LeaderService().Executor()
 }
 
+// LedBy returns the process that is heard to lead a shard, and whether the last one that did has become silent.
+func (l ledShards) LedBy(shard uint32) (process string, isSilent bool) {
+	return l.cluster.Replication.Host.LedBy(shard)
+}
+
+// Copy returns the executor of the service of this process for a shard; nil if it has no copy of the shard.
+func (l ledShards) Copy(shard uint32) *api.Executor {
+	m := l.memberOf(shard)
+	if m == nil {
+		return nil
+	}
+	return m.shard.Service().Executor()
+}
+
 // newRouter makes the front of several shards.
 func newRouter(nc *nats.Conn, all ledShards, opts api.Options) (front, error) {
 	return api.NewRouter(nc, all, opts)

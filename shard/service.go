@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/replication"
 )
 
 // closeServiceMax bounds how long a node that changes its role waits for the requests under way.
@@ -35,6 +36,9 @@ func (s *Shard) openService(standby bool) error {
 	o.Shard, o.Standby = s.opts.Number, standby
 	if s.node != nil {
 		o.Leads = func() bool { return s.node.Trust() > 0 }
+		if standby && o.Shards > 1 {
+			o.Whole = func() bool { return s.node.Role() != replication.RoleJoining }
+		}
 	}
 	opened, err := api.NewService(s.opts.Conn, s.engine.Load(), o)
 	if err != nil {

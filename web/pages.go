@@ -77,7 +77,7 @@ func (p *Desk) Ask(ctx context.Context, tenant, name, by string, body []byte) ([
 	}
 	defer x.Leave()
 	// A page of a standby shows what that node has, and says by how much it lags; what it changes goes to the leader.
-	q := api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Who: who, Body: body, MayLag: true}
+	q := api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Who: who, Body: body, Lag: new(api.Lag)}
 	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, q)
 	reply.Release()
 	if refusal != nil {
@@ -92,7 +92,7 @@ func (p *Desk) status(ctx context.Context, who access.Who) ([]byte, error) {
 	if err := p.web.opts.Access.Authorize(who, "", "status"); err != nil {
 		return nil, api.PublicError(err)
 	}
-	if text, ok := p.web.statusOfAll(ctx, pagesFrom, who); ok {
+	if text, ok := p.web.statusOfAll(ctx, pagesFrom, who, nil); ok {
 		return text, nil
 	}
 	return api.Encode(p.web.info(who))

@@ -168,8 +168,9 @@ func (c *call) takeHeaders(h http.Header) error {
 		return err
 	}
 	switch may := h.Get(api.StandbyHeader); may {
-	case "", "true":
-		c.MayLag = may != ""
+	case "":
+	case "true":
+		c.Lag = new(api.Lag)
 	default:
 		return apierr.Errorf(apierr.InvalidField, api.StandbyHeader, "is %q; want true, or leave the header out", apierr.Clip(strings.ToValidUTF8(may, "")))
 	}

@@ -153,21 +153,26 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 
 // sendStatus answers with the status: that of all shards if there are several, and otherwise that of this node.
 func (w *gateway) sendStatus(rw http.ResponseWriter, req *http.Request, who access.Who) {
-	if text, ok := w.statusOfAll(req.Context(), "http", who); ok {
+	var lag *api.Lag
+	if req.Header.Get(api.StandbyHeader) == "true" {
+		lag = new(api.Lag)
+	}
+	if text, ok := w.statusOfAll(req.Context(), "http", who, lag); ok {
+		lag.State(rw.Header())
 		w.send(rw, http.StatusOK, text)
 		return
 	}
 	w.write(rw, http.StatusOK, w.info(who))
 }
 
-// statusOfAll returns the status of all shards; ok is false if there is one shard, or no executor at present.
-func (w *gateway) statusOfAll(ctx context.Context, from string, who access.Who) (text []byte, ok bool) {
+// statusOfAll returns the status of all shards, from copies of them with a lag; ok is false if there is one shard, or no executor at present.
+func (w *gateway) statusOfAll(ctx context.Context, from string, who access.Who, lag *api.Lag) (text []byte, ok bool) {
 	x := w.executor()
 	if x == nil {
 		return nil, false
 	}
 	defer x.Leave()
-	return x.StatusOfAll(ctx, tenantDefault, from, who)
+	return x.StatusOfAll(ctx, tenantDefault, from, who, lag)
 }
 
 // executorTries is how often a request asks for the executor: a closed one may have a successor. A second closed
@@ -203,8 +208,8 @@ func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Ex
 		got = *c
 		return c.Request, err
 	})
-	if got.MayLag && r.method == http.MethodGet {
-		x.StateLag(rw.Header())
+	if got.Lag != nil && r.method == http.MethodGet {
+		x.StateLag(rw.Header(), got.Lag)
 	}
 	return reply, w.refusalOf(refusal, got.isConditional)
 }

@@ -97,6 +97,7 @@ type rig struct {
 	url  string
 	dirs string
 	cl   *client.Client
+	more []string // further flags of serve
 }
 
 // process is a running node.
@@ -117,8 +118,8 @@ func newRig(t *testing.T) *rig {
 func (s *rig) start(binary, node string) *process {
 	s.t.Helper()
 	c := &process{exited: make(chan struct{})}
-	c.cmd = exec.Command(binary, "serve", "--data", filepath.Join(s.dirs, node), "--nats", s.url, "--http-listen", "127.0.0.1:0",
-		"--cluster-name", "upgrade", "--node", node, "--replicas", "1", "--checkpoint-every", "1s")
+	c.cmd = exec.Command(binary, append([]string{"serve", "--data", filepath.Join(s.dirs, node), "--nats", s.url, "--http-listen", "127.0.0.1:0",
+		"--cluster-name", "upgrade", "--node", node, "--replicas", "1", "--checkpoint-every", "1s"}, s.more...)...)
 	c.cmd.Stderr = &c.errs
 	out, err := c.cmd.StdoutPipe()
 	if err == nil {

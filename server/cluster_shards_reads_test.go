@@ -1,0 +1,141 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// readAt asks a node over HTTP for something that may lag.
+func readAt(t *testing.T, s *Server, path string) testkit.Reply {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.Ready().HTTP+"/api/v1/"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Carillon-Standby", "true")
+	return testkit.Do(t, http.DefaultClient, r)
+}
+
+// testReadsFromCopies: of eight shards on three nodes each has two copies, and each node answers reads that may lag for all
+// jobs: from its own copies, and from those of others. When two of the nodes end, the third has what it has copies of, and says
+// by name what is missing.
+func testReadsFromCopies(t *testing.T) {
+	p := newTroupe(t)
+	nodes := []*Server{p.placed("a", t.TempDir(), nil), p.placed("b", t.TempDir(), nil), p.placed("c", t.TempDir(), nil)}
+	const jobs = 40
+	for i := range jobs {
+		p.put(fmt.Sprint("job-", i))
+	}
+	settled(t, nodes...)
+	for i := range jobs {
+		name := fmt.Sprint("job-", i)
+		shard := job.ShardOf(job.SlotOf("default", name), placeShards)
+		for _, s := range nodes {
+			testkit.Until(t, "the copy has the job", func() bool { return readAt(t, s, "jobs/"+name).Status == http.StatusOK })
+			node := readAt(t, s, "jobs/"+name).Header.Get("Carillon-Node")
+			if want := copyRead(nodes, s, shard); node != want {
+				t.Errorf("node %s reads %s of shard %d at %q; want %q", s.opts.Node, name, shard, node, want)
+			}
+		}
+	}
+	for _, s := range nodes {
+		got := readAt(t, s, "jobs?limit=1000")
+		if got.Status != http.StatusOK || strings.Count(got.Body, `"schedule"`) != jobs || got.Header.Get("Carillon-Node") == "" || got.Header.Get("Carillon-Lag") == "" {
+			t.Errorf("node %s lists %d jobs, %v", s.opts.Node, strings.Count(got.Body, `"schedule"`), got.Header)
+		}
+	}
+	p.readsOverNATS(jobs)
+	for _, s := range nodes[:2] {
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.readsOfOne(nodes[2], jobs)
+}
+
+// copyRead returns the node whose copy of a shard another one reads: none if it leads the shard itself.
+func copyRead(nodes []*Server, at *Server, shard uint32) string {
+	switch {
+	case slices.Contains(at.leads(), shard):
+		return ""
+	case at.memberOf(shard) != nil:
+		return at.opts.Node
+	}
+	for _, s := range nodes {
+		if s.memberOf(shard) != nil && !slices.Contains(s.leads(), shard) {
+			return s.opts.Node
+		}
+	}
+	return "none"
+}
+
+// readsOverNATS asks whichever node gets the request on the subjects of standbys.
+func (p *troupe) readsOverNATS(jobs int) {
+	t := p.t
+	t.Helper()
+	c := p.client(true)
+	for range 6 {
+		if list, err := c.List(t.Context(), client.ListRequest{Limit: 1000}); err != nil || len(list.Jobs) != jobs {
+			t.Errorf("%d jobs, %v", len(list.Jobs), err)
+		}
+	}
+	if j, err := c.Get(t.Context(), "job-7"); err != nil || j.Name != "job-7" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	if st, err := c.Status(t.Context()); err != nil || st.Jobs != jobs || len(st.Shards) != placeShards || slices.ContainsFunc(st.Shards, func(s client.ShardStatus) bool { return !s.HasLeader || s.Leader == "" }) {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if _, err := c.Pause(t.Context(), "job-7", ""); !client.IsUnavailable(err) || !strings.Contains(err.Error(), "carillon.v1.default.jobs.pause") {
+		t.Errorf("paused by what only reads: %v", err)
+	}
+}
+
+// readsOfOne asks the only node that is left.
+func (p *troupe) readsOfOne(s *Server, jobs int) {
+	t := p.t
+	t.Helper()
+	lost := func(name string) bool {
+		return s.memberOf(job.ShardOf(job.SlotOf("default", name), placeShards)) == nil
+	}
+	kept := 0
+	for i := range jobs {
+		name := fmt.Sprint("job-", i)
+		got := readAt(t, s, "jobs/"+name)
+		switch {
+		case !lost(name):
+			if kept++; got.Status != http.StatusOK {
+				t.Errorf("%s: %d %s", name, got.Status, got.Body)
+			}
+		case got.Status != http.StatusServiceUnavailable || !strings.Contains(got.Body, "no node with a copy of shard"):
+			t.Errorf("%s is lost: %d %s", name, got.Status, got.Body)
+		}
+	}
+	if kept == 0 || kept == jobs {
+		t.Errorf("%d of %d jobs are left", kept, jobs)
+	}
+	if got := readAt(t, s, "jobs?limit=1000"); got.Status != http.StatusServiceUnavailable || !strings.Contains(got.Body, "does not answer, so the list would have holes") {
+		t.Errorf("a list with holes: %d %.300s", got.Status, got.Body)
+	}
+	if got := readAt(t, s, "jobs?limit=1000&partial=true"); got.Status != http.StatusOK || strings.Count(got.Body, `"schedule"`) != kept || !strings.Contains(got.Body, `"missing_shards":[`) {
+		t.Errorf("a part: %d with %d jobs; want %d", got.Status, strings.Count(got.Body, `"schedule"`), kept)
+	}
+	c, err := client.Connect(s.Ready().HTTP, client.Options{Standby: true, NoRetry: true, Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.List(t.Context(), client.ListRequest{}); !client.IsUnavailable(err) {
+		t.Errorf("the client lists %v", err)
+	}
+	if list, err := c.List(t.Context(), client.ListRequest{Partial: true, Limit: 1000}); err != nil || len(list.Jobs) != kept {
+		t.Errorf("the client lists %d jobs, %v", len(list.Jobs), err)
+	}
+}
