@@ -17,7 +17,8 @@ type column struct {
 // tables are what is compared in each workload.
 var tables = map[string][]column{
 	"registration": columnsOf("registration", "one_per_second", "one client, /s", "one_call_p99_ms", "call p99 ms",
-		"many_per_second", "many, /s", "many_call_p99_ms", "call p99 ms", "bulk_per_second", "bulk, /s",
+		"many_per_second", "many, /s", "many_call_p99_ms", "call p99 ms",
+		"many_server_cpu_us", "server µs", "many_client_cpu_us", "clients µs", "bulk_per_second", "bulk, /s",
 		"memory_mib", "memory MiB", "disk_bytes_per_job", "disk B a job"),
 	"herd":   firingColumns("herd"),
 	"firing": firingColumns("firing"),
