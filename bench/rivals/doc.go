@@ -1,6 +1,6 @@
 // Command rivals measures Carillon beside what people would use instead, on one machine, in one run.
 //
-//	go run . rivals    Carillon, NATS message schedules, River on PostgreSQL, asynq on Redis
+//	go run . rivals    a bare program, Carillon, NATS message schedules, River on PostgreSQL, asynq on Redis
 //	go run . wheel     the timing wheel beside other structures of timers
 //
 // It is a module of its own, so that Carillon itself depends on none of them.
@@ -12,6 +12,12 @@
 // for River and asynq. That process reads the wall clock as the first thing it does with an arrival.
 // Lateness is arrival minus the time the job was scheduled for; a fire that comes late counts from there,
 // whatever delayed it. Percentiles are exact: all samples are kept, sorted, and read by nearest rank.
+//
+// # The bare program
+//
+// A figure alone says as much about the machine as about a scheduler, so a program takes part that schedules nothing: it
+// sleeps, publishes, writes and syncs, over the NATS that Carillon has (bareCmd). Each figure is told as a multiple of
+// its. It is below what a scheduler over NATS can reach, and not above what another kind of program can.
 //
 // # What is checked
 //

@@ -71,7 +71,7 @@ func (s *stand) fire(f firing) error {
 		return err
 	}
 	defer recv.close()
-	client, err := s.system.dial(s.ctx)
+	client, err := s.dialFiring()
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,14 @@ func (s *stand) fire(f firing) error {
 		return err
 	}
 	return s.watch(recv, jobs)
+}
+
+// dialFiring returns a client whose jobs fire.
+func (s *stand) dialFiring() (registrar, error) {
+	if other, ok := s.system.(firingDialer); ok {
+		return other.dialFiring(s.ctx)
+	}
+	return s.system.dial(s.ctx)
 }
 
 // arm registers jobs that stay pending, and weighs what they cost.

@@ -18,6 +18,7 @@ type cli struct {
 
 	Rivals  rivalsCmd  `cmd:"" help:"Carillon beside NATS message schedules, River and asynq: the same jobs, one after the other."`
 	Wheel   wheelCmd   `cmd:"" help:"The timing wheel beside other structures of timers, in memory."`
+	Bare    bareCmd    `cmd:"" hidden:"" help:"Run the bare program, for another process of this program."`
 	Receive receiveCmd `cmd:"" hidden:"" help:"Receive what fires, for another process of this program."`
 	NATS    natsCmd    `cmd:"" name:"nats" hidden:"" help:"Run an embedded NATS server, for another process of this program."`
 }
@@ -48,6 +49,9 @@ func run(arguments []string) int {
 func (c *cli) run(command *kong.Context) error {
 	switch hidden := command.Selected().Target.Addr().Interface().(type) {
 	case *receiveCmd:
+		signal.Ignore(os.Interrupt)
+		return hidden.run(os.Stdin, os.Stdout)
+	case *bareCmd:
 		signal.Ignore(os.Interrupt)
 		return hidden.run(os.Stdin, os.Stdout)
 	case *natsCmd:

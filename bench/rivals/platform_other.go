@@ -2,6 +2,11 @@
 
 package main
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 func endWithParent(*syscall.SysProcAttr) {}
+
+func sleepThread(d time.Duration) { time.Sleep(d) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 )
@@ -26,13 +27,10 @@ func (s *stand) run(w registration) error {
 	if s.mode.bulk != "" {
 		s.result.Setting += "; bulk: " + s.mode.bulk
 	}
-	cpu := cpuOf(s.system.pid())
 	done, err := s.closedLoop("one", "one client", 1, 0, w.alone)
 	if err != nil {
 		return err
 	}
-	s.result.figure("one_server_cpu_us", "one client: server CPU a job",
-		float64((cpuOf(s.system.pid())-cpu).Microseconds())/float64(max(done, 1)), "µs")
 	more, err := s.closedLoop("many", fmt.Sprintf("%d clients", w.clients), w.clients, done, w.many)
 	if err != nil {
 		return err
@@ -84,12 +82,14 @@ func (s *stand) closedLoop(key, label string, clients, from int, length time.Dur
 		loopers[i] = &looper{client: client}
 	}
 	var group sync.WaitGroup
+	server, own := cpuOf(s.system.pid()), cpuOfOne(os.Getpid())
 	began := time.Now()
 	for i, l := range loopers {
 		group.Go(func() { l.err = l.loop(s.ctx, began.Add(length), from+i, clients) })
 	}
 	group.Wait()
 	took := time.Since(began)
+	server, own = cpuOf(s.system.pid())-server, cpuOfOne(os.Getpid())-own
 	var all samples
 	var errs []error
 	for _, l := range loopers {
@@ -98,6 +98,9 @@ func (s *stand) closedLoop(key, label string, clients, from int, length time.Dur
 	}
 	s.result.figure(key+"_per_second", label+": jobs a second", float64(len(all))/took.Seconds(), "/s")
 	s.result.spread(key+"_call", label+": call", all)
+	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(max(len(all), 1)) }
+	s.result.figure(key+"_server_cpu_us", label+": server CPU a job", each(server), "µs")
+	s.result.figure(key+"_client_cpu_us", label+": clients' CPU a job", each(own), "µs")
 	return len(all), errors.Join(errs...)
 }
 

@@ -16,7 +16,7 @@ import (
 // rivalsCmd runs the same workloads for all rivals, one after the other.
 type rivalsCmd struct {
 	Binary    string   `help:"Carillon's server." type:"path" default:"../../bin/carillon" placeholder:"PATH"`
-	Rivals    []string `help:"Who takes part: ${default}." default:"carillon,nats,river,asynq" placeholder:"NAMES"`
+	Rivals    []string `help:"Who takes part: ${default}." default:"bare,carillon,nats,river,asynq" placeholder:"NAMES"`
 	Workloads []string `help:"What is measured: ${default}." default:"registration,herd,firing" placeholder:"NAMES"`
 
 	Rate  int           `help:"firing: jobs a second." default:"1000"`
@@ -40,7 +40,7 @@ const (
 )
 
 var (
-	rivalNames    = []string{carillonRival, "nats", "river", "asynq"}
+	rivalNames    = []string{bareRival, carillonRival, "nats", "river", "asynq"}
 	workloadNames = []string{"registration", "herd", "firing"}
 )
 
@@ -162,7 +162,8 @@ func (c *rivalsCmd) firing() firing {
 func (c *rivalsCmd) present(r *report) ([]mode, error) {
 	versions := map[string]func() (string, error){
 		carillonRival: c.version, "river": postgresVersion, "asynq": redisVersion,
-		"nats": func() (string, error) { return "nats-server " + r.machine.Versions["nats-server"], nil },
+		"nats":    func() (string, error) { return "nats-server " + r.machine.Versions["nats-server"], nil },
+		bareRival: func() (string, error) { return "sleeps, publishes, writes and syncs; the least that is possible", nil },
 	}
 	missing := map[string]bool{}
 	for _, name := range c.Rivals {

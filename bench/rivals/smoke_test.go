@@ -34,12 +34,13 @@ func TestSmoke(t *testing.T) {
 		c.Binary = path
 	}
 	missing := map[string]func() error{
+		bareRival:     func() error { return nil },
 		carillonRival: func() error { _, err := os.Stat(c.Binary); return err },
 		"nats":        func() error { return nil },
 		"river":       func() error { _, err := postgresPrograms(); return err },
 		"asynq":       func() error { _, err := exec.LookPath("redis-server"); return err },
 	}
-	chosen := []string{"carillon-reply", "nats-sync", "river-tuned", "asynq-everysec"}
+	chosen := []string{bareName, "carillon-reply", "nats-sync", "river-tuned", "asynq-everysec"}
 	for _, m := range c.modes() {
 		if !slices.Contains(chosen, m.name) {
 			continue

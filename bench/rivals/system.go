@@ -21,6 +21,11 @@ type system interface {
 	stop()
 }
 
+// firingDialer is a system whose jobs that fire go another way than those that are only registered.
+type firingDialer interface {
+	dialFiring(ctx context.Context) (registrar, error)
+}
+
 // registrar is a client that registers jobs. Each is durable, as far as the setting goes, on return.
 type registrar interface {
 	put(ctx context.Context, j job) error
@@ -57,6 +62,11 @@ func (c *rivalsCmd) modes() []mode {
 		return startAsynq(ctx, dir, appendfsync, tuned)
 	}
 	return []mode{
+		{
+			rival: bareRival, name: bareName, bulk: "requests of 8,192, 4 under way",
+			setting: "no scheduler: the least that one over NATS must do; firing is not recorded, registrations are only written and synced",
+			start:   func(ctx context.Context, dir string) (system, error) { return startBare(ctx, dir) },
+		},
 		{
 			rival: carillonRival, name: "carillon", bulk: "jobs.put_many, 4 requests under way",
 			setting: "each change synced; target nats: published, the subscriber answers nothing",

@@ -17,7 +17,8 @@ type column struct {
 // tables are what is compared in each workload.
 var tables = map[string][]column{
 	"registration": columnsOf("registration", "one_per_second", "one client, /s", "one_call_p99_ms", "call p99 ms",
-		"many_per_second", "many, /s", "many_call_p99_ms", "call p99 ms", "bulk_per_second", "bulk, /s",
+		"many_per_second", "many, /s", "many_call_p99_ms", "call p99 ms",
+		"many_server_cpu_us", "server µs", "many_client_cpu_us", "clients µs", "bulk_per_second", "bulk, /s",
 		"memory_mib", "memory MiB", "disk_bytes_per_job", "disk B a job"),
 	"herd":   firingColumns("herd"),
 	"firing": firingColumns("firing"),
@@ -37,6 +38,7 @@ var ratioColumns = []column{
 	{"herd", "lateness_p99_ms", "herd p99"},
 	{"herd", "cpu_us", "herd CPU"},
 	{"firing", "lateness_p99_ms", "firing p99"},
+	{"firing", "server_cpu_us", "firing, server's CPU"},
 	{"firing", "cpu_us", "firing CPU"},
 }
 
@@ -48,28 +50,33 @@ func columnsOf(workload string, keysAndHeads ...string) (columns []column) {
 	return columns
 }
 
-// printTables sets the modes side by side, and adds the ratios to Carillon as a result of their own.
+// printTables sets the modes side by side, and adds the ratios to the bare program and to Carillon as results of their own.
 func printTables(r *report, modes []mode) {
 	look := finder(r.results)
 	for _, workload := range workloadNames {
 		printTable(r.out, workload, modes, tables[workload], look)
 	}
-	ratios := result{Name: "ratios", Setting: "each one's figure over Carillon's; of CPU, server and receiver together"}
-	ratio := func(mode string, c column) (float64, bool) {
-		theirs, has := look(mode, c)
-		ours, have := look(carillonRival, c)
-		return theirs / ours, has && have && ours > 0
-	}
-	for _, m := range modes {
-		for _, c := range ratioColumns {
-			if v, ok := ratio(m.name, c); ok && m.name != carillonRival {
-				ratios.figure(m.name+"_"+c.workload+"_"+c.key, m.name+", "+c.head, v, "×")
+	for _, base := range []struct{ mode, result, whose string }{
+		{bareName, "ratios_to_bare", "that of the bare program"},
+		{carillonRival, "ratios", "Carillon's"},
+	} {
+		ratios := result{Name: base.result, Setting: "each one's figure over " + base.whose + "; of CPU, server and receiver together"}
+		ratio := func(mode string, c column) (float64, bool) {
+			theirs, has := look(mode, c)
+			ours, have := look(base.mode, c)
+			return theirs / ours, has && have && ours > 0
+		}
+		for _, m := range modes {
+			for _, c := range ratioColumns {
+				if v, ok := ratio(m.name, c); ok && m.name != base.mode {
+					ratios.figure(m.name+"_"+c.workload+"_"+c.key, m.name+", "+c.head, v, "×")
+				}
 			}
 		}
-	}
-	if len(ratios.Figures) > 0 {
-		r.results = append(r.results, ratios)
-		printTable(r.out, ratios.Name+": "+ratios.Setting, modes, ratioColumns, ratio)
+		if len(ratios.Figures) > 0 {
+			r.results = append(r.results, ratios)
+			printTable(r.out, ratios.Name+": "+ratios.Setting, modes, ratioColumns, ratio)
+		}
 	}
 }
 
