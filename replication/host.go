@@ -41,6 +41,7 @@ type Host struct {
 	twin    twin
 
 	beating sync.Mutex // held while a beat is made and published
+	keeping sync.Mutex // held while members keep what they know
 	subs    []*nats.Subscription
 	stop    context.CancelFunc // nil: no member listens
 	work    sync.WaitGroup
@@ -150,6 +151,7 @@ func (h *Host) begin() error {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop, h.began = stop, h.opts.Boot()
 	h.work.Go(func() { h.beatAll(ctx) })
+	h.work.Go(func() { h.keepAll(ctx) })
 	h.work.Go(func() { h.askAll(ctx) })
 	h.work.Go(func() { h.watchTwin(ctx) })
 	if h.lease != nil {
@@ -187,6 +189,8 @@ func (h *Host) leave(n *Node) {
 	}
 	h.beating.Lock() // a beat that has this member is published before the note that it ends
 	defer h.beating.Unlock()
+	h.keeping.Lock() // from here on only the member keeps what it knows
+	defer h.keeping.Unlock()
 }
 
 func (h *Host) warn(what string, err error) { h.warned.warn(h.opts.Logger, what, err) }

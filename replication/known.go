@@ -23,7 +23,7 @@ func (k Known) same(o Known) bool {
 	return slices.Equal(k.Nodes, o.Nodes) && k.Term == o.Term && k.Renewal == o.Renewal
 }
 
-// knownKeeper keeps [Known] up to date. It is for one goroutine.
+// knownKeeper keeps [Known] up to date. It is for one goroutine at a time: that of the host, until the member has left.
 type knownKeeper struct {
 	kept    Known
 	touched time.Duration // since when a leader is heard without a break, or this node leads; 0: neither is so
@@ -34,12 +34,15 @@ type knownKeeper struct {
 // file. An older renewal is enough: ledLast accepts the lease if it is as new or newer.
 const keptEvery = 5 * time.Second
 
-// keepKnown keeps what this node knows about the cluster, until ctx ends.
-func (n *Node) keepKnown(ctx context.Context) {
+// keepAll keeps what the members know about the cluster, until ctx ends. Each does it once more when it has left.
+func (h *Host) keepAll(ctx context.Context) {
 	for range ticks(ctx, beatEvery) {
-		n.keepKnownOnce()
+		h.keeping.Lock()
+		for _, m := range h.all() {
+			m.keepKnownOnce()
+		}
+		h.keeping.Unlock()
 	}
-	n.keepKnownOnce()
 }
 
 // keepKnownOnce writes down which members are present. It adds a member at once when it appears, and removes one
