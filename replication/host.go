@@ -52,7 +52,9 @@ type hosted struct {
 	*Node
 	end    context.CancelCauseFunc // ends it
 	asker  asker
-	asking bool // a question for it is under way; guarded by the host's mutex
+	asking bool   // a question for it is under way; guarded by the host's mutex
+	told   answer // that was passed on to it last, and when; they belong to the question under way
+	toldAt time.Duration
 }
 
 // NewHost returns a host without members, with a logger for what is about no shard alone; nil: that of the first member. The

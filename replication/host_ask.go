@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -121,10 +122,19 @@ func (h *Host) outcome(ctx context.Context, m *hosted, node string, asked leaseV
 	return answer{node: node, outcome: m.asker.outcome(r, err), ended: err == nil && r.Term < asked.Term}
 }
 
+// answeredEvery is the time between two answers of a holder that answers all the time that are passed on to the loop of the
+// member: they tell it nothing new, but that it is to read the lease if the watch of that is silent.
+const answeredEvery = time.Second
+
 // hearsOf passes the outcome of a question on to the loop of the member.
-func (n *Node) hearsOf(a answer) {
+func (m *hosted) hearsOf(a answer) {
+	now := m.opts.Boot()
+	if a.outcome == answered && a == m.told && now-m.toldAt < answeredEvery {
+		return
+	}
 	select {
-	case n.answers <- a:
+	case m.answers <- a:
+		m.told, m.toldAt = a, now
 	default: // a node that joins or leads does not read it
 	}
 }
