@@ -39,6 +39,7 @@ type Host struct {
 	warned  warner
 	skews   skews
 	twin    twin
+	seats   seatsSeen
 
 	beating sync.Mutex // held while a beat is made and published
 	keeping sync.Mutex // held while members keep what they know
