@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -42,6 +43,7 @@ type Host struct {
 	seats   seatsSeen
 
 	beating sync.Mutex // held while a beat is made and published
+	sent    atomic.Pointer[sentBeat]
 	keeping sync.Mutex // held while members keep what they know
 	subs    []*nats.Subscription
 	stop    context.CancelFunc // nil: no member listens

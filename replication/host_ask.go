@@ -95,7 +95,11 @@ func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) {
 	}
 	questions := func() (list []shardQuestion) {
 		for i, m := range group {
-			list = append(list, shardQuestion{m.opts.Shard, m.question(&m.asker, node, asked[i].Term)})
+			q := m.question(&m.asker, node, asked[i].Term)
+			if h.opts.Shards > 1 {
+				q.Node, q.Process = "", "" // said once for all
+			}
+			list = append(list, shardQuestion{m.opts.Shard, q})
 		}
 		return list
 	}
@@ -212,6 +216,7 @@ func (h *Host) reply(q *hostQuestion) hostReply {
 			continue
 		}
 		if r := m.reply(about); ok || r.Term != 0 {
+			r.Node, r.Process = "", "" // said once for all
 			reply.Shards = append(reply.Shards, shardReply{m.opts.Shard, r})
 		}
 	}

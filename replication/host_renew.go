@@ -19,13 +19,13 @@ func (h *hostLease) renewAll(ctx context.Context) {
 // renewDue renews the leases of all members if that of one is due, and ends the leadership of members whose shard was
 // taken by another node.
 func (h *hostLease) renewDue(ctx context.Context) error {
-	members, due := h.leading(), false
+	members, due, now := h.leading(), false, h.opts.Boot()
 	for _, n := range members {
 		if h.ledger.tookOver(n) {
 			n.loses(h.ledger.lease(n.opts.Shard))
 			return nil
 		}
-		due = due || n.leadership.due(h.opts.Boot())
+		due = due || n.leadership.due(now)
 	}
 	if !due {
 		return nil

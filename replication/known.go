@@ -28,7 +28,13 @@ type knownKeeper struct {
 	kept    Known
 	touched time.Duration // since when a leader is heard without a break, or this node leads; 0: neither is so
 	written time.Duration // when Known was last written
+	looked  time.Duration // when what is to be kept was last computed, 0 if that is to be done anew,
+	version uint64        // of which peers,
+	term    uint64        // and in which term of this node, 0 if it did not lead
 }
+
+// lookedEvery is the time between two looks at what is to be kept while nobody comes or goes.
+const lookedEvery = time.Second
 
 // keptEvery is the time between two writes of the renewals of the lease. Each is a durable write of a small
 // file. An older renewal is enough: ledLast accepts the lease if it is as new or newer.
@@ -50,6 +56,10 @@ func (h *Host) keepAll(ctx context.Context) {
 func (n *Node) keepKnownOnce() {
 	a, now := &n.knownKeeper, n.opts.Boot()
 	leads, ended := n.renewed()
+	version := n.peers.version()
+	if a.looked != 0 && version == a.version && leads.Term == a.term && ended.Term == 0 && now-a.looked < lookedEvery {
+		return
+	}
 	if leader, led := n.peers.leader(now); leads.Term == 0 && (!led || leader.Node == n.opts.Node) {
 		if a.touched = 0; ended.Term == 0 {
 			return
@@ -68,11 +78,13 @@ func (n *Node) keepKnownOnce() {
 	case ended.Term != 0:
 		next.Term, next.Renewal = ended.Term, ended.Renewal
 	}
+	a.looked, a.version, a.term = now, version, leads.Term
 	if next.same(a.kept) {
 		return
 	}
 	if err := n.local.Keep(next); err != nil {
 		n.warn("which members the cluster has was not kept; trying again", err)
+		a.looked = 0
 		return
 	}
 	a.kept, a.written = next, now
