@@ -148,3 +148,15 @@ func (t *tenure) due(now time.Duration) bool {
 	}
 	return now-t.tried >= every
 }
+
+// nextDue returns the first instant at which due can report true, unless another node promises until then.
+func (t *tenure) nextDue(now time.Duration) time.Duration {
+	early := t.assured() - t.grace/2
+	for _, name := range t.heirs {
+		early = min(early, t.promised[name]+heirKept)
+	}
+	if !t.keepsHeirs(now) {
+		early = now
+	}
+	return t.tried + min(t.lease/renewalsOfLease, max(early-t.tried, t.grace/renewalsOfGrace))
+}
