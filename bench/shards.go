@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -105,10 +104,10 @@ func (t *trio) cpu() (sum time.Duration) {
 	return sum
 }
 
-// spreadWait bounds the wait until each node leads a shard.
-const spreadWait = time.Minute
+// spreadWait bounds the wait until both nodes lead as many shards; they hand one over every three seconds.
+const spreadWait = 10 * time.Minute
 
-// spread waits until each node leads a shard, and finds out which leads which.
+// spread waits until both nodes lead as many shards, so that none is handed over in a window, and finds out which leads which.
 func (d *divided) spread(s *stand) error {
 	d.node = d.members[0].server
 	cl, err := connect(d.node)
@@ -125,11 +124,21 @@ func (d *divided) spread(s *stand) error {
 		for _, row := range st.Shards {
 			d.leaders = append(d.leaders, row.Leader)
 		}
-		if slices.Contains(d.leaders, "a") && slices.Contains(d.leaders, "b") && !slices.Contains(d.leaders, "") {
+		if d.leads("a") == d.shards/2 && d.leads("b") == d.shards/2 {
 			return nil
 		}
 	}
-	return fmt.Errorf("the nodes do not both lead shards after %s: %q", spreadWait, d.leaders)
+	return fmt.Errorf("the nodes do not lead as many shards after %s: %q", spreadWait, d.leaders)
+}
+
+// leads returns how many shards a node leads.
+func (d *divided) leads(node string) (n int) {
+	for _, leader := range d.leaders {
+		if leader == node {
+			n++
+		}
+	}
+	return n
 }
 
 // away is a name of which another node than the client's leads the shard.

@@ -168,16 +168,29 @@ func (o Options) setRoutes(so *server.Options) error {
 	return nil
 }
 
-// Seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and nil
-// without an embedded server. Before such a process ends, it moves the leadership of the streams to another server, so
-// that commits do not wait for an election; the function says when that is done.
-func (b *Bus) Seats() (name string, leads func(stream string) bool) {
+// Seats returns the name of the embedded server, and a function that returns which server leads each stream, as far as the
+// embedded server knows, which keeps a copy of it; "" and nil without an embedded server. A process moves the leadership of its
+// streams away from servers that end with a node, so that commits do not wait for an election.
+func (b *Bus) Seats() (name string, leaders func() map[string]string) {
 	if b.embedded == nil {
 		return "", nil
 	}
-	return b.embedded.Name(), func(stream string) bool {
-		return b.embedded.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
+	return b.embedded.Name(), b.leaders
+}
+
+// leaders returns the servers that lead streams, by the name of the stream.
+func (b *Bus) leaders() map[string]string {
+	detail, err := b.embedded.JszAccount(&server.JSzOptions{Account: server.DEFAULT_GLOBAL_ACCOUNT, Streams: true})
+	if err != nil {
+		return nil // JetStream is not up
 	}
+	by := make(map[string]string, len(detail.Streams))
+	for i := range detail.Streams {
+		if at := detail.Streams[i].Cluster; at != nil {
+			by[detail.Streams[i].Name] = at.Leader
+		}
+	}
+	return by
 }
 
 // Addrs returns the addresses on which the embedded server listens, for clients and for peers; none without one.

@@ -15,8 +15,8 @@ import (
 // The promise travels with a question that is sent anyway, so it costs no message of its own. One question
 // makes the stamp known, the next one promises for it.
 type holderQuestion struct {
-	Node    string        `json:"node"`
-	Process string        `json:"process,omitempty"`    // process of the asking node
+	Node    string        `json:"node,omitempty"`       // of several shards, the question for all says it
+	Process string        `json:"process,omitempty"`    // process of the asking node; likewise
 	Term    uint64        `json:"term"`                 // term in question
 	Stamp   time.Duration `json:"stamp,omitempty"`      // stamp of the holder's previous reply, in nanoseconds
 	Promise time.Duration `json:"promise_ns,omitempty"` // how long the asking node will not take the lease; 0: no promise
@@ -36,7 +36,7 @@ func heirOf(node, process string) string {
 
 // holderReply answers a holderQuestion.
 type holderReply struct {
-	Node    string        `json:"node"`
+	Node    string        `json:"node,omitempty"` // of several shards, the reply for all says it
 	Process string        `json:"process,omitempty"`
 	Term    uint64        `json:"term"`            // term of the lease that the node holds; 0: none
 	Stamp   time.Duration `json:"stamp,omitempty"` // instant of its clock, in nanoseconds; it means something to this node only

@@ -95,6 +95,11 @@ func (r *challenger) vanished(now time.Duration) {
 // unseen reports whether this node has not found out yet whether there is a lease.
 func (r *challenger) unseen() bool { return r.revision == 0 && r.missed == 0 }
 
+// isCalm reports whether another node holds the lease, renews it and answers.
+func (r *challenger) isCalm(now time.Duration) bool {
+	return r.revision != 0 && r.value.Node != r.node && !r.value.Released && r.silence == silence{} && now-r.seen < rereadAfter
+}
+
 // heard records the outcome of a question to the holder.
 func (r *challenger) heard(now time.Duration, o outcome) {
 	if o == answered {

@@ -12,10 +12,12 @@ import (
 // The bounds for tailing the stream. They bound the memory of a standby that is behind: at most readAhead
 // messages of a mebibyte each, and pullBytes in the client.
 const (
-	readAhead  = 64              // messages buffered between the connection and the log
-	pullBytes  = 8 << 20         // bytes requested at a time
-	pullExpiry = 5 * time.Second // life of such a request
-	pullBeat   = time.Second     // time between signs of life of an idle consumer; the client begins anew when they are missing
+	readAhead  = 64               // messages buffered between the connection and the log
+	pullBytes  = 8 << 20          // bytes requested at a time
+	pullExpiry = 30 * time.Second // life of such a request; each costs an idle follower two messages
+	// pullBeat is the time between signs of life of an idle consumer; the client begins anew when they are missing. A follower that
+	// lags behind the leader's beat reads directly long before, and begins a session with another consumer then.
+	pullBeat = 5 * time.Second
 )
 
 // message is one message of the stream.

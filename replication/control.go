@@ -68,7 +68,6 @@ func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 		return err
 	}
 	n.watchers.Go(func() { n.watchLease(ctx) })
-	n.watchers.Go(func() { n.keepKnown(ctx) })
 	return nil
 }
 

@@ -11,7 +11,8 @@ import (
 
 // The times of a standby.
 const (
-	checkEvery  = 50 * time.Millisecond  // between two checks of the lease and of the other nodes
+	checkEvery  = 50 * time.Millisecond  // between two checks of the lease and of the other nodes, unless all is calm
+	calmEvery   = 500 * time.Millisecond // between two checks while all is calm: what ends the calm sooner wakes the loop
 	stuckAfter  = time.Second            // lag without progress after which the node reads the stream directly
 	directTime  = checkEvery             // how long it reads directly at a time; then its other duties are due
 	joinAfter   = 3 * time.Second        // lag without progress after which it asks for a checkpoint, if the stream has nothing for it
@@ -108,6 +109,7 @@ type tailSession struct {
 	heir      bool          // the node has been an heir
 	leaseRead time.Duration // when it last read the lease
 	direct    bool          // it reads the stream directly, and is not at its end yet
+	calm      bool          // it was calm at the last look, so the next check is up to calmEvery away
 }
 
 // errMoved ends a session whose cursor was moved: the next session begins at the new place.
@@ -128,12 +130,15 @@ func (f *tailSession) run(ctx context.Context) (string, error) {
 			}
 		case l := <-f.lease:
 			f.sawLease(l)
+			f.publishStatus(RoleStandby) // the next question goes to the new holder
 			// A hand-over claims at once: nothing is launched until the successor leads.
 			if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
 				return "the lease was given up", nil
 			}
+			f.pace(tick, f.calm)
 		case a := <-f.answers:
 			f.heard(ctx, a)
+			f.pace(tick, f.calm)
 		case <-tick.C:
 			tick.Reset(untilTick(checkEvery))
 			if err := f.check(ctx); err != nil {
@@ -142,8 +147,28 @@ func (f *tailSession) run(ctx context.Context) (string, error) {
 			if reason := f.claimReason(); reason != "" && f.claim(ctx) {
 				return reason, nil
 			}
+			f.pace(tick, false)
 		}
 	}
+}
+
+// pace looks whether all is calm, and sets the time of the next check by that; was says by which calm the tick is set now.
+func (f *tailSession) pace(tick *time.Timer, was bool) {
+	switch f.calm = f.isCalm(f.opts.Boot()); {
+	case f.calm && !was:
+		tick.Reset(untilTick(calmEvery))
+	case was && !f.calm:
+		tick.Reset(untilTick(checkEvery))
+	}
+}
+
+// isCalm reports whether no check of the next calmEvery can find anything that the loop is not told by a message, a state of the
+// lease or an answer: a leader is heard, this node has all of its log and has said so, and the holder of the lease renews it
+// and answers.
+func (f *tailSession) isCalm(now time.Duration) bool {
+	leader, ok := f.peers.leader(now)
+	isReady := f.heir || f.levelled != 0 && now-f.levelled >= heirWait
+	return ok && leader.Node != f.opts.Node && leader.published() <= f.writer.at.LSN && f.writer.seq >= f.end && isReady && !f.direct && f.challenger.isCalm(now)
 }
 
 // rereadAfter is how long the watch of the lease may be silent until the lease is read. The watch can fall silent

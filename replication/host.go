@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -40,8 +41,11 @@ type Host struct {
 	warned  warner
 	skews   skews
 	twin    twin
+	seats   seatsSeen
 
 	beating sync.Mutex // held while a beat is made and published
+	sent    atomic.Pointer[sentBeat]
+	keeping sync.Mutex // held while members keep what they know
 	subs    []*nats.Subscription
 	stop    context.CancelFunc // nil: no member listens
 	work    sync.WaitGroup
@@ -52,7 +56,9 @@ type hosted struct {
 	*Node
 	end    context.CancelCauseFunc // ends it
 	asker  asker
-	asking bool // a question for it is under way; guarded by the host's mutex
+	asking bool   // a question for it is under way; guarded by the host's mutex
+	told   answer // that was passed on to it last, and when; they belong to the question under way
+	toldAt time.Duration
 }
 
 // NewHost returns a host without members, with a logger for what is about no shard alone; nil: that of the first member. The
@@ -151,6 +157,7 @@ func (h *Host) begin() error {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop, h.began = stop, h.opts.Boot()
 	h.work.Go(func() { h.beatAll(ctx) })
+	h.work.Go(func() { h.keepAll(ctx) })
 	h.work.Go(func() { h.askAll(ctx) })
 	h.work.Go(func() { h.watchTwin(ctx) })
 	if h.lease != nil {
@@ -188,6 +195,8 @@ func (h *Host) leave(n *Node) {
 	}
 	h.beating.Lock() // a beat that has this member is published before the note that it ends
 	defer h.beating.Unlock()
+	h.keeping.Lock() // from here on only the member keeps what it knows
+	defer h.keeping.Unlock()
 }
 
 func (h *Host) warn(what string, err error) { h.warned.warn(h.opts.Logger, what, err) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -94,7 +95,11 @@ func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) {
 	}
 	questions := func() (list []shardQuestion) {
 		for i, m := range group {
-			list = append(list, shardQuestion{m.opts.Shard, m.question(&m.asker, node, asked[i].Term)})
+			q := m.question(&m.asker, node, asked[i].Term)
+			if h.opts.Shards > 1 {
+				q.Node, q.Process = "", "" // said once for all
+			}
+			list = append(list, shardQuestion{m.opts.Shard, q})
 		}
 		return list
 	}
@@ -121,10 +126,19 @@ func (h *Host) outcome(ctx context.Context, m *hosted, node string, asked leaseV
 	return answer{node: node, outcome: m.asker.outcome(r, err), ended: err == nil && r.Term < asked.Term}
 }
 
+// answeredEvery is the time between two answers of a holder that answers all the time that are passed on to the loop of the
+// member: they tell it nothing new, but that it is to read the lease if the watch of that is silent.
+const answeredEvery = time.Second
+
 // hearsOf passes the outcome of a question on to the loop of the member.
-func (n *Node) hearsOf(a answer) {
+func (m *hosted) hearsOf(a answer) {
+	now := m.opts.Boot()
+	if a.outcome == answered && a == m.told && now-m.toldAt < answeredEvery {
+		return
+	}
 	select {
-	case n.answers <- a:
+	case m.answers <- a:
+		m.told, m.toldAt = a, now
 	default: // a node that joins or leads does not read it
 	}
 }
@@ -202,6 +216,7 @@ func (h *Host) reply(q *hostQuestion) hostReply {
 			continue
 		}
 		if r := m.reply(about); ok || r.Term != 0 {
+			r.Node, r.Process = "", "" // said once for all
 			reply.Shards = append(reply.Shards, shardReply{m.opts.Shard, r})
 		}
 	}

@@ -30,13 +30,14 @@ type hostLease struct {
 	anew     bool   // the bucket was made anew, and the keys of the shards are not all in it yet
 	tried    uint64 // epoch with which the key was last written into a bucket made anew, perhaps
 
-	mu  sync.Mutex
-	led []*Node // members that lead or are about to
+	mu   sync.Mutex
+	led  []*Node       // members that lead or are about to
+	news chan struct{} // has an entry if a lease may have become due
 }
 
 // newHostLease returns the lease of a process. o are the options of any member.
 func newHostLease(o *Options, cluster ClusterID, keys keys, places *places, warn func(what string, err error)) *hostLease {
-	return &hostLease{opts: o, cluster: cluster, keys: keys, ledger: newLedger(o.Shards), places: places, warn: warn, renewing: &sync.Mutex{}}
+	return &hostLease{opts: o, cluster: cluster, keys: keys, ledger: newLedger(o.Shards), places: places, warn: warn, renewing: &sync.Mutex{}, news: make(chan struct{}, 1)}
 }
 
 // lead renews the lease of a member until ctx ends.
@@ -44,6 +45,7 @@ func (h *hostLease) lead(ctx context.Context, n *Node) {
 	h.mu.Lock()
 	h.led = append(h.led, n)
 	h.mu.Unlock()
+	h.wake()
 	<-ctx.Done()
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -3,29 +3,65 @@ package replication
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // How hostLease renews the leases of all shards that the process leads, with one write.
 
-// renewAll renews the leases until ctx ends.
+// renewAll renews the leases until ctx ends. It sleeps until one can be due.
 func (h *hostLease) renewAll(ctx context.Context) {
-	for range ticks(ctx, dueEvery) {
-		if err := h.renewDue(ctx); err != nil && ctx.Err() == nil {
+	look := time.NewTimer(untilTick(dueEvery))
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.news:
+		case <-look.C:
+		}
+		err := h.renewDue(ctx)
+		if err != nil && ctx.Err() == nil {
 			h.warn("the lease cannot be renewed; trying again", err)
 		}
+		look.Reset(h.untilLook(err != nil))
+	}
+}
+
+// lookMost bounds the time between two looks: it is how late a process may notice that another node has taken one of its leases.
+const lookMost = 250 * time.Millisecond
+
+// untilLook returns the time until the next look: until a lease can be due, and then until a whole period of the clock.
+func (h *hostLease) untilLook(again bool) time.Duration {
+	now := h.opts.Boot()
+	next := now + lookMost
+	for _, n := range h.leading() {
+		next = min(next, n.leadership.nextDue(now))
+	}
+	if again || next <= now {
+		return untilTick(dueEvery)
+	}
+	after := time.Duration(time.Now().Add(next-now).UnixNano()) % dueEvery
+	return next - now + (dueEvery-after)%dueEvery
+}
+
+// wake lets renewAll look at once.
+func (h *hostLease) wake() {
+	select {
+	case h.news <- struct{}{}:
+	default: // it is to look already
 	}
 }
 
 // renewDue renews the leases of all members if that of one is due, and ends the leadership of members whose shard was
 // taken by another node.
 func (h *hostLease) renewDue(ctx context.Context) error {
-	members, due := h.leading(), false
+	members, due, now := h.leading(), false, h.opts.Boot()
 	for _, n := range members {
 		if h.ledger.tookOver(n) {
 			n.loses(h.ledger.lease(n.opts.Shard))
 			return nil
 		}
-		due = due || n.leadership.due(h.opts.Boot())
+		due = due || n.leadership.due(now)
 	}
 	if !due {
 		return nil

@@ -23,23 +23,32 @@ func (k Known) same(o Known) bool {
 	return slices.Equal(k.Nodes, o.Nodes) && k.Term == o.Term && k.Renewal == o.Renewal
 }
 
-// knownKeeper keeps [Known] up to date. It is for one goroutine.
+// knownKeeper keeps [Known] up to date. It is for one goroutine at a time: that of the host, until the member has left.
 type knownKeeper struct {
 	kept    Known
 	touched time.Duration // since when a leader is heard without a break, or this node leads; 0: neither is so
 	written time.Duration // when Known was last written
+	looked  time.Duration // when what is to be kept was last computed, 0 if that is to be done anew,
+	version uint64        // of which peers,
+	term    uint64        // and in which term of this node, 0 if it did not lead
 }
+
+// lookedEvery is the time between two looks at what is to be kept while nobody comes or goes.
+const lookedEvery = time.Second
 
 // keptEvery is the time between two writes of the renewals of the lease. Each is a durable write of a small
 // file. An older renewal is enough: ledLast accepts the lease if it is as new or newer.
 const keptEvery = 5 * time.Second
 
-// keepKnown keeps what this node knows about the cluster, until ctx ends.
-func (n *Node) keepKnown(ctx context.Context) {
+// keepAll keeps what the members know about the cluster, until ctx ends. Each does it once more when it has left.
+func (h *Host) keepAll(ctx context.Context) {
 	for range ticks(ctx, beatEvery) {
-		n.keepKnownOnce()
+		h.keeping.Lock()
+		for _, m := range h.all() {
+			m.keepKnownOnce()
+		}
+		h.keeping.Unlock()
 	}
-	n.keepKnownOnce()
 }
 
 // keepKnownOnce writes down which members are present. It adds a member at once when it appears, and removes one
@@ -47,6 +56,10 @@ func (n *Node) keepKnown(ctx context.Context) {
 func (n *Node) keepKnownOnce() {
 	a, now := &n.knownKeeper, n.opts.Boot()
 	leads, ended := n.renewed()
+	version := n.peers.version()
+	if a.looked != 0 && version == a.version && leads.Term == a.term && ended.Term == 0 && now-a.looked < lookedEvery {
+		return
+	}
 	if leader, led := n.peers.leader(now); leads.Term == 0 && (!led || leader.Node == n.opts.Node) {
 		if a.touched = 0; ended.Term == 0 {
 			return
@@ -65,11 +78,13 @@ func (n *Node) keepKnownOnce() {
 	case ended.Term != 0:
 		next.Term, next.Renewal = ended.Term, ended.Renewal
 	}
+	a.looked, a.version, a.term = now, version, leads.Term
 	if next.same(a.kept) {
 		return
 	}
 	if err := n.local.Keep(next); err != nil {
 		n.warn("which members the cluster has was not kept; trying again", err)
+		a.looked = 0
 		return
 	}
 	a.kept, a.written = next, now

@@ -138,14 +138,16 @@ func (n *Node) confirm(ctx context.Context) error {
 
 // serve runs the engine as the leader, and hands over when an operator or the end of the process asks for that.
 // It is the loop of Run while the node leads: a hand-over blocks it for as long as the hand-over takes, while
-// renewals and beats go on.
+// renewals and beats go on. It sleeps until something happens; only a node that is to end, and still leads, looks again
+// by itself.
 func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 	serving, stop := context.WithCancel(leading)
 	defer stop()
 	s := service{stop: stop, ended: make(chan error, 1)}
 	go func() { s.ended <- n.local.Serve(serving, ready) }()
-	tick := time.NewTimer(untilTick(checkEvery))
-	defer tick.Stop()
+	again := time.NewTimer(0)
+	again.Stop()
+	defer again.Stop()
 	asked := n.stop
 	for {
 		over, err := false, error(nil)
@@ -154,18 +156,18 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 			return n.afterServing(ctx, err)
 		case l := <-n.lease:
 			n.sawLease(l)
+			n.publishStatus(RoleLeader)
 		case <-n.answers:
 		case h := <-n.wanted:
 			over, err = n.handOver(ctx, &s, h)
 		case <-asked:
 			asked, s.resigns = nil, n.opts.Boot()
 			over, err = n.resign(ctx, &s)
-		case <-tick.C:
-			tick.Reset(untilTick(checkEvery))
-			n.publishStatus(RoleLeader)
-			if s.resigns != 0 {
-				over, err = n.resign(ctx, &s)
-			}
+		case <-again.C:
+			over, err = n.resign(ctx, &s)
+		}
+		if s.resigns != 0 {
+			again.Reset(checkEvery)
 		}
 		if failure := (localError{}); over || errors.As(err, &failure) {
 			return n.afterServing(ctx, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,6 +67,13 @@ func (n *Node) renewAll(ctx context.Context) {
 			n.warn("the lease cannot be renewed; trying again", err)
 		}
 	}
+}
+
+// nextDue is [tenure.nextDue].
+func (r *leadership) nextDue(now time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tenure.nextDue(now)
 }
 
 func (r *leadership) due(now time.Duration) bool {
@@ -172,6 +180,9 @@ func (n *Node) promised(q holderQuestion) {
 	}
 	r.tenure.promise(q.heir(), q.Stamp, q.Promise, n.opts.Boot())
 	n.trusts()
+	if n.host != nil && n.host.lease != nil && !slices.Contains(r.tenure.heirs, q.heir()) {
+		n.host.lease.wake() // a renewal is to name it
+	}
 }
 
 // distrust stops launches for the rest of the leadership, because another node has the lease. The empty tenure

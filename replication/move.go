@@ -24,8 +24,9 @@ type seat struct {
 }
 
 const (
-	ownEvery   = 250 * time.Millisecond // between two checks whether the own server leads a stream; it is in this process, so a check costs no request
-	seatsEvery = 2 * time.Second        // between two checks where the leaders are, which cost a request for each stream
+	ownEvery   = time.Second            // between two looks at what the own server knows of the leaders; it is in this process, so that costs no request
+	seatsEvery = 2 * time.Second        // between two requests for a stream whose leader the own server does not know
+	placeEvery = 10 * time.Second       // between two requests for a stream whose leader is on the server of another node
 	moveTime   = time.Second            // bound of one move
 	moveRest   = time.Second            // pause after a failed move
 	seatTime   = 100 * time.Millisecond // bound of one check for the new leader
@@ -33,30 +34,65 @@ const (
 
 // keepSeats keeps the leaderships of both streams, of the log and of the lease, on servers that outlive this
 // node, until ctx ends. While the epoch begins it moves nothing, because a move delays the writes on which the
-// takeover waits.
+// takeover waits. It asks NATS only about a stream whose leader may have a better place.
 func (n *Node) keepSeats(ctx context.Context) {
-	if n.opts.Seated == nil || n.bucket == nil {
+	if n.opts.Leaders == nil || n.bucket == nil {
 		return
 	}
-	var looked time.Duration
+	asked := make(map[*seat]seatAsked)
 	for range ticks(ctx, ownEvery) {
-		if n.leadership.starting.Load() || n.opts.Boot() < looked {
+		if n.leadership.starting.Load() {
 			continue
 		}
-		all := n.opts.Boot()-looked >= seatsEvery
-		if all {
-			looked = n.opts.Boot()
-		}
 		for _, s := range n.seats() {
-			if !all && !n.opts.Seated(s.name) {
+			now, leader := n.opts.Boot(), n.host.leaderOfStream(s.name)
+			if !n.mayMove(leader, asked[s], now) {
 				continue
 			}
+			asked[s] = seatAsked{leader, now}
 			if err := n.reseat(ctx, s); err != nil && ctx.Err() == nil {
 				n.warn("the leadership of a stream was not moved away; trying again", err)
-				looked = n.opts.Boot() + moveRest
+				asked[s] = seatAsked{leader, n.opts.Boot() + moveRest}
 			}
 		}
 	}
+}
+
+// seatAsked is when NATS was asked about a stream last, and which server led it then, as far as the own server knew.
+type seatAsked struct {
+	leader string
+	at     time.Duration
+}
+
+// mayMove reports whether it is time to ask whether a better server than its leader could lead a stream: at once if the leader is
+// another one than when that was asked last, and never while it is on a server that dies with no node.
+func (n *Node) mayMove(leader string, last seatAsked, now time.Duration) bool {
+	every := placeEvery
+	switch {
+	case leader == n.opts.Server || leader != last.leader && now >= last.at:
+		every = 0
+	case leader == "":
+		every = seatsEvery
+	}
+	return n.rank(leader) < rankBest && (last.at == 0 || now-last.at >= every)
+}
+
+// leaderOfStream returns the server that leads a stream, as the own server knows it; "" if it does not. The members share one
+// look.
+func (h *Host) leaderOfStream(stream string) string {
+	h.seats.mu.Lock()
+	defer h.seats.mu.Unlock()
+	if now := h.opts.Boot(); h.seats.leaders == nil || now-h.seats.looked >= ownEvery/2 {
+		h.seats.leaders, h.seats.looked = h.opts.Leaders(), now
+	}
+	return h.seats.leaders[stream]
+}
+
+// seatsSeen is what the own server knew of the leaders of all streams when a member asked last.
+type seatsSeen struct {
+	mu      sync.Mutex
+	leaders map[string]string
+	looked  time.Duration
 }
 
 // seats returns those two streams; the members of a process share the bucket, and the first of them that leads keeps it.
@@ -76,7 +112,7 @@ func (n *Node) reseat(ctx context.Context, s *seat) error {
 	if err != nil || at == nil {
 		return err
 	}
-	to := betterServer(at, n.opts.Server, n.peers.known())
+	to := betterServer(at, n.rank)
 	if to == "" {
 		return nil
 	}
@@ -97,21 +133,26 @@ func (n *Node) clusterOf(ctx context.Context, s *seat) (*jetstream.ClusterInfo, 
 	return stream.CachedInfo().Cluster, nil
 }
 
-// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none,
-// or if the stream could not do without its present leader's server. A server that belongs to no node of the
-// cluster is best, this node's own server is worst. In practice the first is the witness: it dies with no node,
-// so the stream keeps its leader when a node fails.
-func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) (to string) {
-	rank := func(server string) int {
-		switch {
-		case server == own:
-			return 0
-		case nodes[server]:
-			return 1
-		default:
-			return 2
-		}
+// rankBest is the rank of a server that dies with no node.
+const rankBest = 2
+
+// rank says how well a server suits as the leader of a stream. A server that belongs to no node of the cluster is best, this
+// node's own server is worst. In practice the first is the witness: it dies with no node, so the stream keeps its leader when
+// a node fails.
+func (n *Node) rank(server string) int {
+	switch {
+	case server == n.opts.Server || server == "":
+		return 0
+	case n.peers.isKnown(server):
+		return 1
+	default:
+		return rankBest
 	}
+}
+
+// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none,
+// or if the stream could not do without its present leader's server.
+func betterServer(at *jetstream.ClusterInfo, rank func(server string) int) (to string) {
 	best := rank(at.Leader)
 	if at.Leader == "" || !sparesLeader(at) {
 		return ""
@@ -139,15 +180,12 @@ func sparesLeader(at *jetstream.ClusterInfo) bool {
 
 func inStep(r *jetstream.PeerInfo) bool { return r.Current && !r.Offline }
 
-// known returns the names of the nodes that have been heard.
-func (p *peers) known() map[string]bool {
+// isKnown reports whether a node of this name has been heard.
+func (p *peers) isKnown(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := make(map[string]bool, len(p.byName))
-	for name := range p.byName {
-		names[name] = true
-	}
-	return names
+	_, known := p.byName[name]
+	return known
 }
 
 // stepDown asks the leader of a stream to let another server lead. It names the successor, because the server

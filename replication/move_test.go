@@ -2,6 +2,7 @@ package replication
 
 import (
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -20,7 +21,7 @@ func TestBetterSeat(t *testing.T) {
 		}
 		return all
 	}
-	nodes := map[string]bool{"a": true, "b": true}
+	n := nodeWithSeats("a", "b")
 	for _, c := range []struct {
 		what, leader string
 		replicas     []*jetstream.PeerInfo
@@ -38,8 +39,46 @@ func TestBetterSeat(t *testing.T) {
 		{"one server", "a", nil, ""},
 		{"an election", "", peers("b", "w"), ""},
 	} {
-		if got := betterServer(&jetstream.ClusterInfo{Leader: c.leader, Replicas: c.replicas}, "a", nodes); got != c.want {
+		if got := betterServer(&jetstream.ClusterInfo{Leader: c.leader, Replicas: c.replicas}, n.rank); got != c.want {
 			t.Errorf("%s: to %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+// nodeWithSeats returns a node whose server has its name, and which has heard itself and others.
+func nodeWithSeats(name string, others ...string) *Node {
+	n := &Node{opts: Options{Node: name, Server: name}, peers: newPeers(name)}
+	for _, node := range append(others, name) {
+		n.peers.heard(beat{Node: node}, time.Second)
+	}
+	return n
+}
+
+func TestWhenALeaderIsToMoveIsAsked(t *testing.T) {
+	n := nodeWithSeats("a", "b")
+	at := func(leader string, seconds int) seatAsked {
+		return seatAsked{leader, time.Duration(seconds) * time.Second}
+	}
+	for _, c := range []struct {
+		what, leader string
+		last         seatAsked
+		want         bool
+	}{
+		{"the own server leads", "a", seatAsked{}, true},
+		{"the own server still leads", "a", at("a", 99), true},
+		{"a move has failed just now", "a", at("a", 101), false},
+		{"the witness leads", "w", seatAsked{}, false},
+		{"the witness leads since just now", "w", at("b", 99), false},
+		{"another node's server leads", "b", seatAsked{}, true},
+		{"another node's server leads since just now", "b", at("a", 99), true},
+		{"another node's server still leads", "b", at("b", 91), false},
+		{"another node's server leads for long", "b", at("b", 90), true},
+		{"the leader is unknown", "", seatAsked{}, true},
+		{"the leader is still unknown", "", at("", 99), false},
+		{"the leader is unknown for two seconds", "", at("", 98), true},
+	} {
+		if got := n.mayMove(c.leader, c.last, 100*time.Second); got != c.want {
+			t.Errorf("%s: asked %v, want %v", c.what, got, c.want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ type Node struct {
 	copies      copies       // how far the log is durable at the standbys
 	noteWanted  atomic.Bool  // the leader asks the standbys how far their logs are durable
 	durable     job.Position // newest commit that is durable in this node's log and part of the cluster's; guarded by mu
-	knownKeeper knownKeeper  // after Attach only keepKnown uses it
+	knownKeeper knownKeeper  // after Attach only keepKnownOnce uses it
 	awaiting    awaiting
 
 	// mu guards the fields below and durable: what the loop of Run publishes for Status, the beats and the answers
@@ -186,6 +186,7 @@ func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 	defer func() {
 		cancel(nil)
 		n.unlisten()
+		n.keepKnownOnce() // what it has released
 	}()
 	var once sync.Once
 	readyOnce := func(role string) { once.Do(func() { ready(role) }) }

@@ -118,10 +118,10 @@ type Options struct {
 
 	// Next computes the position of a commit; see [Next].
 	Next Next
-	// Server is the name of the NATS server that ends with this process, and Seated reports whether that server
-	// leads a stream. "" and nil: the process has no NATS server of its own.
-	Server string
-	Seated func(stream string) bool
+	// Server is the name of the NATS server that ends with this process, and Leaders returns which server leads each stream,
+	// as far as that server knows. "" and nil: the process has no NATS server of its own.
+	Server  string
+	Leaders func() map[string]string
 	// Boot reads a clock that only runs forward and does not stop while the machine sleeps. Trust depends on
 	// it: a clock that stopped would let a leader launch after its lease has ended. Default: the monotonic
 	// clock of the process.

@@ -19,6 +19,7 @@ type peers struct {
 	byName  map[string]peer
 	left    map[string]leaving // nodes that have announced their end and have not been heard since
 	readers readers
+	changes uint64 // number of changes of who is there and in which role
 }
 
 func newPeers(own string) peers {
@@ -34,8 +35,12 @@ func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 		return false
 	}
 	isNews = p.readers.heard(b, now)
-	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost && !p.makeRoom(now) {
+	old, known := p.byName[b.Node]
+	if !known && len(p.byName) >= peersMost && !p.makeRoom(now) {
 		return isNews
+	}
+	if !known || old.Role != b.Role {
+		p.changes++
 	}
 	p.byName[b.Node] = peer{b, now, time.Until(b.Time.Time())}
 	delete(p.left, b.Node)
@@ -68,7 +73,15 @@ func (p *peers) leaves(node string, l leaving) {
 	if _, known := p.byName[node]; known && len(p.left) < peersMost {
 		delete(p.byName, node)
 		p.left[node] = l
+		p.changes++
 	}
+}
+
+// version returns a number that is another one when a node has appeared, has left or is in another role.
+func (p *peers) version() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changes
 }
 
 // hasLeft reports whether a node has announced its end and has not been heard since.

@@ -79,6 +79,20 @@ func (t *tenure) successors(now time.Duration) []string {
 	return next[:min(len(next), heirsMost)]
 }
 
+// keepsHeirs reports whether successors returns the present heirs. It is cheap, because each look at a lease asks.
+func (t *tenure) keepsHeirs(now time.Duration) bool {
+	if len(t.promised) > heirsMost || !slices.IsSorted(t.heirs) {
+		return slices.Equal(t.successors(now), t.heirs)
+	}
+	for name, end := range t.promised {
+		listed := slices.Contains(t.heirs, name)
+		if listed && end+heirKept <= now || !listed && end > now {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.heirs, func(name string) bool { _, promises := t.promised[name]; return !promises })
+}
+
 // promise records that a node will not take the lease for some time. That node counts the time from a later
 // instant than stamp, which is an instant of this node's own clock that the promise repeats.
 //
@@ -129,8 +143,20 @@ const (
 // one that has gone does not end the trust.
 func (t *tenure) due(now time.Duration) bool {
 	every := t.lease / renewalsOfLease
-	if t.assured() < now+t.grace/2 || !slices.Equal(t.successors(now), t.heirs) {
+	if t.assured() < now+t.grace/2 || !t.keepsHeirs(now) {
 		every = min(every, t.grace/renewalsOfGrace)
 	}
 	return now-t.tried >= every
+}
+
+// nextDue returns the first instant at which due can report true, unless another node promises until then.
+func (t *tenure) nextDue(now time.Duration) time.Duration {
+	early := t.assured() - t.grace/2
+	for _, name := range t.heirs {
+		early = min(early, t.promised[name]+heirKept)
+	}
+	if !t.keepsHeirs(now) {
+		early = now
+	}
+	return t.tried + min(t.lease/renewalsOfLease, max(early-t.tried, t.grace/renewalsOfGrace))
 }

@@ -74,6 +74,10 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 	}
 }
 
+// Readers returns the newest version of rows that each node of the cluster reads, as the log has noted it. It is not to be
+// changed, and as old as Status is.
+func (e *Engine) Readers() map[string]byte { return *e.readers.Load() }
+
 // Status returns a reading of the engine. It is as of the last step, or of the last applied commit while the engine
 // stands by. It is safe for concurrent use, and does not wait for a step.
 func (e *Engine) Status() Status {

@@ -171,7 +171,7 @@ func (s *Server) clusterOptions(ctx context.Context) (*shard.Cluster, error) {
 		Synced: s.around.Synced, Release: o.Version, Inboxes: s.inboxes, Logger: o.Logger, Host: replication.NewHost(o.Logger), SpreadEvery: o.SpreadEvery,
 		Copies: o.Copies, Weight: o.Weight, Zone: o.Zone, PlaceEvery: o.placeEvery,
 	}
-	r.Server, r.Seated = s.bus.Seats()
+	r.Server, r.Leaders = s.bus.Seats()
 	return &shard.Cluster{Replication: r}, nil
 }
 

@@ -62,29 +62,36 @@ func (m *member) Continue() error {
 }
 
 // When a leader looks at what the log has to note of the nodes: as soon as it hears something new, but with a pause after
-// each look, so that beats with forged names cause few commits; and from time to time, for nodes that are silent.
+// each look, so that beats with forged names cause few commits; soon after it had to note something; and from time to time,
+// for nodes that are silent for so long that they count no more.
 const (
-	noteEvery = time.Second
 	notePause = 100 * time.Millisecond
+	noteSoon  = time.Second
+	noteEvery = 10 * time.Second
 )
 
 // noteReaders notes in the log which rows the nodes read, while this node leads. A note that fails is tried again.
 func (m *member) noteReaders(ctx context.Context, engine *scheduler.Engine) {
-	tick := time.NewTicker(noteEvery)
-	defer tick.Stop()
 	for ctx.Err() == nil {
-		for _, r := range m.node.Unnoted(engine.Status().Readers) {
+		next, unnoted := noteEvery, m.node.Unnoted(engine.Readers())
+		for _, r := range unnoted {
 			_ = engine.NoteReader(ctx, r.Node, r.Rows)
+			next = noteSoon
 		}
-		pause := time.NewTimer(notePause)
-		select {
-		case <-ctx.Done():
-		case <-pause.C:
-		}
+		looked := time.Now()
 		select {
 		case <-ctx.Done():
 		case <-m.node.NewReaders():
-		case <-tick.C:
+			sleep(ctx, notePause-time.Since(looked))
+		case <-time.After(next):
 		}
+	}
+}
+
+// sleep waits for a time, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -153,6 +154,14 @@ func (f *fault) halt(cause error) {
 	runtime.Goexit()
 }
 
+// slow reports a change of the directory that takes long. It runs on a goroutine of its own.
+func (f *fault) slow(path, operation string, took time.Duration) {
+	if f.err() != nil {
+		return // endOnError has parked this change, the disk is not slow
+	}
+	f.logger.Warn("the disk is slow", "path", path, "operation", operation, "took", took)
+}
+
 // listener returns the functions that Pebble calls for events in the background.
 func (f *fault) listener(stalls *stalls) *pebble.EventListener {
 	return &pebble.EventListener{
@@ -164,13 +173,6 @@ func (f *fault) listener(stalls *stalls) *pebble.EventListener {
 			f.fail(fmt.Errorf("%s is corrupt: %w", info.Path, info.Details))
 		},
 		// It must not wait for the disk, and a logger may, so the logger runs on another goroutine.
-		DiskSlow: func(info pebble.DiskSlowInfo) {
-			if f.err() != nil {
-				return // endOnError has parked this change, the disk is not slow
-			}
-			go f.logger.Warn("the disk is slow",
-				"path", info.Path, "operation", info.OpType.String(), "took", info.Duration)
-		},
 		LowDiskSpace: func(info pebble.LowDiskSpaceInfo) {
 			go f.logger.Warn("the disk is nearly full", "free_bytes", info.AvailBytes, "size_bytes", info.TotalBytes)
 		},

@@ -40,7 +40,7 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 		EventListener:         s.fault.listener(&s.stalls),
 	}
 	if o.fs == vfs.Default {
-		p.WithFSDefaults() // adds the detection of a slow disk
+		p.FS = timedFS{p.FS, slowAfter, s.fault.slow}
 	}
 	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	s.giveBack = o.Memory.lend(p)
