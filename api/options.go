@@ -77,8 +77,8 @@ type Options struct {
 	// these come to a router, see NewRouter. Zero Shards means one.
 	Shard, Shards uint32
 
-	// Whole reports whether the copy of the shard from which a standby answers is complete; until then its reads are
-	// unavailable. Nil: it is.
+	// Whole reports whether the copy of the shard from which a standby answers has been complete since the node started, so
+	// that the node knows by how much it lags; until then its reads are unavailable. Nil: it has.
 	Whole func() bool
 
 	// Process is what the other nodes call this process, a token of subjects; see [Shards]. "": the leader of one of several

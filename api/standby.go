@@ -103,7 +103,7 @@ func (x *Executor) lag() lagOf {
 	return lagOf{c.Node, c.Lag, c.LagMS}
 }
 
-// errNotWhole refuses a read from a copy that is being received.
+// errNotWhole refuses a read from a copy that has not been complete since its node started: it may be empty, or of long ago.
 func (x *Executor) errNotWhole() error {
-	return apierr.Errorf(apierr.Unavailable, "", "this node receives its copy of shard %d at the moment; ask another one, or again later", x.opts.Shard)
+	return apierr.Errorf(apierr.Unavailable, "", "this node does not know yet by how much its copy of shard %d lags; ask another one, or again later", x.opts.Shard)
 }

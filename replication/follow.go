@@ -285,6 +285,7 @@ const heirWait = 5 * time.Second
 func (f *tailSession) level(now time.Duration) {
 	if f.levelled == 0 {
 		f.levelled = now
+		f.complete.Store(true)
 	}
 	if f.challenger.inherits() || !f.heir && now-f.levelled >= heirWait {
 		f.heir = f.heir || f.challenger.inherits()

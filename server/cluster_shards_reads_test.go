@@ -53,6 +53,7 @@ func testReadsFromCopies(t *testing.T) {
 		}
 	}
 	p.readsOverNATS(jobs)
+	p.readsWhileJoining(nodes, jobs)
 	for _, s := range nodes[:2] {
 		if err := s.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -96,6 +97,22 @@ func (p *troupe) readsOverNATS(jobs int) {
 	if _, err := c.Pause(t.Context(), "job-7", ""); !client.IsUnavailable(err) || !strings.Contains(err.Error(), "carillon.v1.default.jobs.pause") {
 		t.Errorf("paused by what only reads: %v", err)
 	}
+}
+
+// readsWhileJoining asks a node while it receives its copies: no answer is from one that is empty yet.
+func (p *troupe) readsWhileJoining(nodes []*Server, jobs int) {
+	t := p.t
+	t.Helper()
+	d := p.placed("d", t.TempDir(), nil)
+	share := 2 * (placeShards - 1) / (len(nodes) + 1)
+	for i := 0; i < 2*jobs || len(d.held()) < share; i++ {
+		got := readAt(t, d, fmt.Sprint("jobs/job-", i%jobs))
+		if got.Status != http.StatusOK {
+			t.Fatalf("read %d at a node that receives %v: %d %s, %v", i, d.held(), got.Status, got.Body, got.Header)
+		}
+	}
+	settled(t, append(nodes, d)...)
+	must(t, d.Close(t.Context()))
 }
 
 // readsOfOne asks the only node that is left.

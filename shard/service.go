@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/api"
-	"github.com/carillon-io/carillon/replication"
 )
 
 // closeServiceMax bounds how long a node that changes its role waits for the requests under way.
@@ -37,7 +36,7 @@ func (s *Shard) openService(standby bool) error {
 	if s.node != nil {
 		o.Leads = func() bool { return s.node.Trust() > 0 }
 		if standby && o.Shards > 1 {
-			o.Whole = func() bool { return s.node.Role() != replication.RoleJoining }
+			o.Whole = s.node.IsComplete
 		}
 	}
 	opened, err := api.NewService(s.opts.Conn, s.engine.Load(), o)
