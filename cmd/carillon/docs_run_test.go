@@ -198,7 +198,7 @@ func (w *docWorld) run(t *testing.T, page docPage, script string) {
 }
 
 // docVarying matches what differs between two outputs of a command: ids of runs, and numbers.
-var docVarying = regexp.MustCompile(`\b[0-9a-z]{13}-[0-9]+(-[0-9]+)?|[0-9]+`)
+var docVarying = regexp.MustCompile(`\b[0-9a-z]{13}-[0-9]+(-[0-9]+)?|[0-9]+(\.[0-9]+)?`)
 
 // compare checks that the output that a page shows for a block is that of its commands, apart from ids, numbers and blanks.
 func (w *docWorld) compare(t *testing.T, block docBlock) {
