@@ -245,7 +245,11 @@ func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply,
 	}
 	ctx = withPageBytes(x.processors.of(ctx, x.partyOf(q.Tenant)), q.pageBytes)
 	value, err := v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
-	if x.isStale(v, err) {
+	switch {
+	case !x.isStale(v, err):
+	case q.Lag != nil && x.opts.Unsure != nil:
+		q.Lag.note(x.opts.Shard, lagOf{node: x.lag().node, millis: float64(x.opts.Unsure().Milliseconds())})
+	default:
 		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
 	}
 	if err != nil {

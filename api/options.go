@@ -81,6 +81,10 @@ type Options struct {
 	// that the node knows by how much it lags; until then its reads are unavailable. Nil: it has.
 	Whole func() bool
 
+	// Unsure returns since when, before now, it is not certain any more that the leader of one of several shards leads. Its
+	// answers to reads that may lag may lag by as much. Nil: it answers no reads then.
+	Unsure func() time.Duration
+
 	// Process is what the other nodes call this process, a token of subjects; see [Shards]. "": the leader of one of several
 	// shards is not asked by its process.
 	Process string

@@ -53,7 +53,7 @@ func NewRouter(nc *nats.Conn, shards Shards, opts Options) (*Service, error) {
 	if err := job.ValidateShards(count); err != nil || count < 2 {
 		return nil, fmt.Errorf("api: a router for %d shards; want a power of two from 2 to %d", count, job.ShardsMax)
 	}
-	opts.Shard, opts.Shards, opts.Standby, opts.Leads, opts.Whole = 0, 0, false, nil, nil
+	opts.Shard, opts.Shards, opts.Standby, opts.Leads, opts.Whole, opts.Unsure = 0, 0, false, nil, nil, nil
 	s, err := newService(nc, nil, opts)
 	if err != nil {
 		return nil, err

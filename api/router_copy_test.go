@@ -252,3 +252,23 @@ func TestLagOfCopies(t *testing.T) {
 	}
 	(*Lag)(nil).State(h)
 }
+
+// TestReadsAtAnUnsureLeader: a node that led a shard when it lost its connection to NATS answers reads that may lag from its own
+// data, and says since when it may have been replaced.
+func TestReadsAtAnUnsureLeader(t *testing.T) {
+	c := startShards(t, 2, Options{}, 0)
+	name := nameIn(1, 2, 0)
+	c.processes[0].copies[1].Store(c.standby(1, "a", 0, c.old(name), func(o *Options) {
+		o.Standby, o.Unsure = false, func() time.Duration { return 3 * time.Second }
+	}))
+	for job, want := range map[string]string{name: "", nameIn(1, 2, 1): "not_found"} {
+		text, lag := c.read(0, "jobs.get", `{"name":"`+job+`"}`)
+		code := ""
+		if e := refusalIn(t, text); e != nil {
+			code = string(e.Code)
+		}
+		if code != want || lag != "a/0/3000" {
+			t.Errorf("%s: %q, %s; want %q and a/0/3000", job, code, lag, want)
+		}
+	}
+}

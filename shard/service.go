@@ -35,6 +35,9 @@ func (s *Shard) openService(standby bool) error {
 	o.Shard, o.Standby = s.opts.Number, standby
 	if s.node != nil {
 		o.Leads = func() bool { return s.node.Trust() > 0 }
+		if o.Shards > 1 {
+			o.Unsure = func() time.Duration { return max(0, -s.node.Trust()) }
+		}
 		if standby && o.Shards > 1 {
 			o.Whole = s.node.IsComplete
 		}
