@@ -33,11 +33,11 @@ func testDirectoriesMovedByHand(t *testing.T) {
 	o := p.options("c", dir)
 	o.Shards = placeShards
 	exchange()
-	p.startFails(o, nil, "back to their places", one)
+	p.startFails(o, nil, "back to their places", datadir.NumberName) // of either: they are opened at the same time
 	for _, path := range []string{one, two} {
 		must(t, os.Remove(filepath.Join(path, datadir.NumberName)))
 	}
-	p.startFails(o, nil, "back to their places", "has jobs of shard ", "at the place of shard ") // of either: they are opened at the same time
+	p.startFails(o, nil, "back to their places", "has jobs of shard ", "at the place of shard ")
 	exchange()
 
 	other := uint32(1)
