@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// bareRival names the program that says what the machine and NATS cost: nobody's scheduler, but the least that one over NATS
+// bareRival names the program that says what the machine and NATS cost: it is no scheduler, and does the least that one over NATS
 // must do. bareCmd has what that is.
 const bareRival = "bare"
 

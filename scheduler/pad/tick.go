@@ -34,8 +34,8 @@ const distrustPause = 5 * time.Millisecond
 // usually, and for a millisecond if its holder loses its core. A shorter pause takes more of that core.
 const busyPause = 100 * time.Microsecond
 
-// awake is the wakeAt of a tick that is not asleep: whoever stirs one of its pads need not ring, because the tick looks for
-// stirred pads before it sleeps.
+// awake is the wakeAt of a tick that is not asleep: the goroutine that stirs one of its pads need not ring, because the tick
+// looks for stirred pads before it sleeps.
 const awake instant.Millis = math.MinInt64
 
 // tick is a thread that launches what is due on some pads. It has its alarm from the first pad to be armed until the last
@@ -175,8 +175,8 @@ func (p *Pad) isFree() bool {
 	return true
 }
 
-// rest sleeps until a pad has something due, or is stirred. It tells when it will wake before it looks for stirred pads:
-// whoever stirs one afterwards sees the time, and rings if that is too late.
+// rest sleeps until a pad has something due, or is stirred. It tells when it will wake before it looks for stirred pads: a
+// goroutine that stirs one afterwards sees the time, and rings if that is too late.
 func (t *tick) rest(seats []*seat) {
 	wait := time.Duration(math.MaxInt64)
 	for _, s := range seats {

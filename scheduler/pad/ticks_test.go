@@ -203,3 +203,27 @@ func TestTicksAreBounded(t *testing.T) {
 		t.Errorf("the ticks have %spads; want none", got)
 	}
 }
+
+// TestWakeRingsForWhatIsSooner: a launch that is due before the tick wakes by itself rings, and one that is due later does not.
+func TestWakeRingsForWhatIsSooner(t *testing.T) {
+	alarm, err := newAlarm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = alarm.close() }()
+	s := &seat{tick: &tick{alarm: alarm}}
+	s.tick.wakeAt.Store(1000)
+	s.wake(999)
+	alarm.sleep(time.Hour) // it has rung
+	for wakeAt, due := range map[instant.Millis]instant.Millis{1000: 1000, awake: instant.LongAgo} {
+		s.tick.wakeAt.Store(int64(wakeAt))
+		s.wake(due)
+		began, pause := time.Now(), 5*time.Millisecond
+		if alarm.sleep(pause); time.Since(began) < pause {
+			t.Errorf("a tick that wakes at %d was rung for a launch that is due at %d", wakeAt, due)
+		}
+	}
+	if !s.stirred.Load() {
+		t.Error("the tick does not know that there is something to launch")
+	}
+}
