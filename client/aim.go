@@ -37,6 +37,13 @@ func (a *aim) node(now time.Time) string {
 	return ""
 }
 
+// isBlind reports whether a request got no answer, and no node has answered since.
+func (a *aim) isBlind(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last == "" && now.Before(a.until)
+}
+
 // isKnown reports whether nodes can be asked by their names.
 func (a *aim) isKnown() bool {
 	a.mu.Lock()

@@ -65,7 +65,7 @@
 //
 // client.go has the options and sends one request over NATS, transport.go chooses the way and connects, http.go and
 // http_routes.go send a request over HTTP, token.go and tls.go have the credentials, retry.go repeats it by the rules
-// above, aim.go chooses the node, and reply.go judges who answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
+// above, aim.go chooses the node, look.go searches for one, and reply.go judges who answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
 // the methods; put_all.go splits any number of jobs into requests, backup.go fetches a copy piece by piece. message.go,
 // message_run.go, job.go, run.go, status.go and whoami.go are the messages; duration.go and time.go their notations. local.go is
 // the way to a scheduler in the same process.

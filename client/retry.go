@@ -108,6 +108,7 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 		// One try without an answer leaves the whole request in doubt, whatever later tries say.
 		if of == unclear {
 			doubts++
+			c.look(ctx)
 		}
 		if !sleep(ctx, pause) {
 			return gaveUp(ctx, err, doubts > 0)

@@ -10,15 +10,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestSilence loses the answer to the first request, as a leader does that dies with it. What may be
-// repeated is sent again after the time of a try; the rest waits for its answer to the end.
-func TestSilence(t *testing.T) {
+// connection returns a connection to a NATS server.
+func connection(t *testing.T) *nats.Conn {
+	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
-	defer s.Shutdown()
+	t.Cleanup(s.Shutdown)
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("NATS did not become ready")
 	}
@@ -26,9 +26,16 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer nc.Close()
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// TestSilence loses the answer to the first request, as a leader does that dies with it. What may be
+// repeated is sent again after the time of a try; the rest waits for its answer to the end.
+func TestSilence(t *testing.T) {
+	nc := connection(t)
 	var asked atomic.Int32
-	_, err = nc.Subscribe("carillon.>", func(msg *nats.Msg) {
+	_, err := nc.Subscribe("carillon.v1.default.x", func(msg *nats.Msg) {
 		if asked.Add(1) > 1 {
 			_ = msg.RespondMsg(&nats.Msg{Data: []byte(`{}`), Header: nats.Header{replyHeader: {"x"}}})
 		}
@@ -48,5 +55,36 @@ func TestSilence(t *testing.T) {
 	q.repeatable, q.timeout = false, 200*time.Millisecond
 	if err := c.exchange(t.Context(), q, &struct{}{}); !errors.Is(err, CodeUnavailable) || asked.Load() != 1 {
 		t.Errorf("not to be repeated: asked %d times, %v", asked.Load(), err)
+	}
+}
+
+// TestUnknownNodes: each request to all nodes is swallowed, and the client has never heard of a node. It finds one by a
+// question that has no effect, and the next try is for that node.
+func TestUnknownNodes(t *testing.T) {
+	nc := connection(t)
+	var swallowed, looked atomic.Int32
+	handlers := map[string]nats.MsgHandler{
+		"carillon.v1.default.x": func(*nats.Msg) { swallowed.Add(1) },
+		"carillon.v1.default.whoami": func(m *nats.Msg) {
+			if looked.Add(1) == lookAsks { // the others are swallowed too
+				_ = m.RespondMsg(&nats.Msg{Header: nats.Header{atHeader: {"b"}}})
+			}
+		},
+		"carillon.v1.default.at.b.x": func(m *nats.Msg) {
+			_ = m.RespondMsg(&nats.Msg{Data: []byte(`{}`), Header: nats.Header{replyHeader: {"x"}}})
+		},
+	}
+	for subject, handle := range handlers {
+		if _, err := nc.Subscribe(subject, handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := New(nc, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := call{verb: "x", repeatable: true, timeout: 20 * time.Second, tryTimeout: lostAfter + 50*time.Millisecond}
+	if err := c.exchange(t.Context(), q, &struct{}{}); err != nil || swallowed.Load() != 1 || looked.Load() != lookAsks {
+		t.Errorf("%d swallowed, %d questions, %v", swallowed.Load(), looked.Load(), err)
 	}
 }
