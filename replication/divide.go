@@ -192,6 +192,9 @@ func divided(ctx context.Context, first *jetStream, opts Options, want int) (int
 		err = fmt.Errorf("%w, and not of all %d shards of the cluster %q; use an empty directory, or give this one's data up for the cluster's: start once with --discard-data, which puts it aside",
 			ErrOwnData, shards, opts.Cluster)
 	}
+	if err == nil && shards > 1 && opts.isMember() && id != opts.ID && !opts.Discard {
+		err = first.isOfAnother(id, opts.ID)
+	}
 	if err != nil || shards == 1 || metadata[metaWhole] != "" {
 		return shards, err
 	}

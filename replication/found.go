@@ -98,12 +98,17 @@ func (n *Node) joinFound(ctx context.Context) (err error) {
 			"to give its log up for good, with all that its nodes alone have: `carillon cluster found --cluster-name %s --data DIR --give-up %s`",
 			ErrOtherCluster, n.contents(ctx), n.opts.Cluster, n.id)
 	case known:
-		return fmt.Errorf("%w: the stream %s is that of %s, and the data of this node that of %s; use an empty data directory, or another prefix; "+
-			"--discard-data lets the node join all the same, and puts its data aside", ErrOtherCluster, n.stream.name, n.id, n.opts.ID)
+		return n.stream.isOfAnother(n.id, n.opts.ID)
 	case n.opts.Own:
 		return n.joinOwn(ctx)
 	}
 	return nil
+}
+
+// isOfAnother returns the error of a node whose data is that of another cluster than the stream.
+func (s *jetStream) isOfAnother(id, own ClusterID) error {
+	return fmt.Errorf("%w: the stream %s is that of %s, and the data of this node that of %s; use an empty data directory, or another prefix; "+
+		"--discard-data lets the node join all the same, and puts its data aside", ErrOtherCluster, s.name, id, own)
 }
 
 // joinOwn admits a node with data of its own if its log is part of the cluster's: a restored backup, or a node

@@ -39,9 +39,6 @@ func (s *Server) divide(ctx context.Context) error {
 			return shard.CheckOwn(ctx, shard.Options{Number: m.number, Data: m.data, Cluster: s.clusterOf(m), Logger: s.loggerOf(m)})
 		})
 	}
-	if s.opts.RecreateStream {
-		return s.checkSlots()
-	}
 	return nil
 }
 
@@ -49,20 +46,6 @@ func (s *Server) divide(ctx context.Context) error {
 // of a backup. It may join if the logs of all go on behind its data.
 func (s *Server) isRestored() bool {
 	return s.dir.Identity().ClusterID == "" && len(s.dir.Shards()) == s.shards
-}
-
-// checkSlots refuses a number of shards that the data does not fit: when the logs are made anew, nothing else knows the number.
-func (s *Server) checkSlots() error {
-	for _, m := range s.members() {
-		of, err := s.shardOfJobs(m)
-		if err != nil {
-			return err
-		}
-		if of != m.number {
-			return fmt.Errorf("%w: shard %d of this data directory has a job that belongs to shard %d of %d; the cluster had another number of shards (--shards)", replication.ErrOtherShards, m.number, of, s.shards)
-		}
-	}
-	return nil
 }
 
 // shardOfJobs returns the shard to which the jobs of a member belong by their ids; that of the member if it has none.
@@ -74,20 +57,23 @@ func (s *Server) shardOfJobs(m *member) (uint32, error) {
 	return job.ShardOf(id.Slot(), s.shards), nil
 }
 
-// settleNumber refuses the data of another shard, which was moved here by hand, and otherwise keeps in its directory which shard
-// it is. Data of no cluster, which may be divided in another way, is judged elsewhere.
+// settleNumber refuses the data of another shard, and otherwise keeps in its directory which shard it is. Data of no cluster,
+// which may be divided in another way, is judged elsewhere.
 func (s *Server) settleNumber(m *member) error {
 	if s.dir.Identity().IsOwn() {
 		return nil
 	}
 	of, err := s.shardOfJobs(m)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case of == m.number:
+		return m.data.NoteNumber()
+	case s.opts.RecreateStream: // the number of shards is the operator's: no stream confirms it
+		return fmt.Errorf("%w: shard %d of this data directory has a job that belongs to shard %d of %d; the cluster had another number of shards (--shards), or the directories of its shards were moved",
+			replication.ErrOtherShards, m.number, of, s.shards)
 	}
-	if s.shards > 1 && of != m.number {
-		return fmt.Errorf("%s has jobs of shard %d, and lies at the place of shard %d; move the directories of the shards back to their places", m.data.Dir(), of, m.number)
-	}
-	return m.data.NoteNumber()
+	return fmt.Errorf("%s has jobs of shard %d, and lies at the place of shard %d; move the directories of the shards back to their places", m.data.Dir(), of, m.number)
 }
 
 // openKept opens the data of the shards that the directory has besides the first one, whether they are to stay here or not:
