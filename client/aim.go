@@ -12,6 +12,7 @@ import (
 type aim struct {
 	mu       sync.Mutex
 	isOfMany bool      // replies name their nodes
+	isShut   bool      // the user of the connection may not ask one node
 	last     string    // the node that has answered last; "": none, or it does not answer any more
 	until    time.Time // until then the last node is asked
 }
@@ -31,17 +32,24 @@ const atHeader = "Carillon-At"
 func (a *aim) node(now time.Time) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now.Before(a.until) {
+	if now.Before(a.until) && !a.isShut {
 		return a.last
 	}
 	return ""
+}
+
+// refuse notes that the user of the connection may not ask one node, so that only the group is asked from now on.
+func (a *aim) refuse() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.isShut = true
 }
 
 // isBlind reports whether a request got no answer, and no node has answered since.
 func (a *aim) isBlind(now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.last == "" && now.Before(a.until)
+	return a.last == "" && now.Before(a.until) && !a.isShut
 }
 
 // isKnown reports whether nodes can be asked by their names.

@@ -195,6 +195,10 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 		if now := time.Now(); now.Sub(began) >= lostAfter {
 			c.aim.lost(node, now)
 		}
+		if node != "" && denied(c.nc, request.Subject) != nil {
+			c.aim.refuse()
+			return &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: errNotSent, Message: "the NATS user of this connection may not ask one node; the request was not sent"}
+		}
 		return c.unanswered(request.Subject, len(body), err)
 	}
 	if err := checkReply(verb, request.Subject, msg); err != nil {
