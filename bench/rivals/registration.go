@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -21,7 +22,7 @@ func (w *registration) setting() string {
 	return fmt.Sprintf("one client for %s, %d clients for %s, one job a call; %d jobs in bulk", w.alone, w.clients, w.many, w.bulk)
 }
 
-// run registers on a fresh system: by one client, by many, in bulk.
+// run registers on a fresh system: by one client, by many, by many that share a connection, in bulk.
 func (s *stand) run(w registration) error {
 	s.result.Setting = w.setting() + "; " + s.mode.setting
 	if s.mode.bulk != "" {
@@ -33,6 +34,10 @@ func (s *stand) run(w registration) error {
 	}
 	more, err := s.closedLoop("many", fmt.Sprintf("%d clients", w.clients), w.clients, done, w.many)
 	if err != nil {
+		return err
+	}
+	done += more
+	if more, err = s.byOneConnection(w); err != nil {
 		return err
 	}
 	if done += more; s.mode.bulk != "" && !s.interrupted() {
@@ -70,22 +75,59 @@ func (s *stand) compare(acknowledged int) error {
 	return nil
 }
 
+// byOneConnection lets as many callers in one process register over one connection, which is how a program uses NATS. asynq and
+// River have no such way: their clients send over a pool of connections, so that many clients are many connections.
+func (s *stand) byOneConnection(w registration) (int, error) {
+	client, err := s.system.dial(s.ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer client.close()
+	if hasPool(client) {
+		return 0, nil
+	}
+	const from = farNumber / 4 // the numbers of the loop before have gaps, so these begin where none of them can be
+	return s.loopAll("shared", fmt.Sprintf("%d callers, one connection", w.clients), slices.Repeat([]registrar{client}, w.clients), from, w.many)
+}
+
 // closedLoop lets clients register for a while, each one job after the other, and returns how many.
 func (s *stand) closedLoop(key, label string, clients, from int, length time.Duration) (int, error) {
-	loopers := make([]*looper, clients)
-	for i := range loopers {
-		client, err := s.dialShared(loopers[:i])
+	all := make([]registrar, clients)
+	for i := range all {
+		if i > 0 && hasPool(all[0]) {
+			all[i] = all[0]
+			continue
+		}
+		client, err := s.system.dial(s.ctx)
 		if err != nil {
 			return 0, err
 		}
 		defer client.close()
+		all[i] = client
+	}
+	return s.loopAll(key, label, all, from, length)
+}
+
+// hasPool reports whether all clients of a process share one, which has a connection for each request under way.
+func hasPool(client registrar) bool {
+	switch client.(type) {
+	case *riverClient, asynqClient:
+		return true
+	}
+	return false
+}
+
+// loopAll lets callers register for a while, and returns how many jobs they registered.
+func (s *stand) loopAll(key, label string, clients []registrar, from int, length time.Duration) (int, error) {
+	loopers := make([]*looper, len(clients))
+	for i, client := range clients {
 		loopers[i] = &looper{client: client}
 	}
 	var group sync.WaitGroup
 	server, own := cpuOf(s.system.pid()), cpuOfOne(os.Getpid())
 	began := time.Now()
 	for i, l := range loopers {
-		group.Go(func() { l.err = l.loop(s.ctx, began.Add(length), from+i, clients) })
+		group.Go(func() { l.err = l.loop(s.ctx, began.Add(length), from+i, len(clients)) })
 	}
 	group.Wait()
 	took := time.Since(began)
@@ -103,22 +145,6 @@ func (s *stand) closedLoop(key, label string, clients, from int, length time.Dur
 	s.result.figure(key+"_client_cpu_us", label+": clients' CPU a job", each(own), "µs")
 	return len(all), errors.Join(errs...)
 }
-
-// dialShared returns a client: one of its own, unless the rival's clients share one by design.
-func (s *stand) dialShared(before []*looper) (registrar, error) {
-	if len(before) > 0 {
-		switch shared := before[0].client.(type) {
-		case *riverClient, asynqClient:
-			return sharedClient{shared}, nil
-		}
-	}
-	return s.system.dial(s.ctx)
-}
-
-// sharedClient is a client that somebody else closes.
-type sharedClient struct{ registrar }
-
-func (sharedClient) close() {}
 
 // looper is one client of a closed loop.
 type looper struct {

@@ -63,19 +63,22 @@ func TestSmoke(t *testing.T) {
 				if len(one.Broken) > 0 || len(one.Notes) > 0 && m.rival != "asynq" {
 					t.Errorf("%s: broken %q, notes %q", workload, one.Broken, one.Notes)
 				}
-				checkSmoke(t, workload, &one, herd)
+				checkSmoke(t, workload, m, &one, herd)
 			}
 		})
 	}
 }
 
-func checkSmoke(t *testing.T, workload string, one *result, herd int) {
+func checkSmoke(t *testing.T, workload string, m mode, one *result, herd int) {
 	t.Helper()
 	want := map[string]float64{"received": float64(herd), "missing": 0, "doubled": 0, "strange": 0}
 	if workload == "registration" {
 		want = nil
 		if rate, ok := one.value("many_per_second"); !ok || rate <= 0 {
 			t.Errorf("many registered %v a second, %v", rate, ok)
+		}
+		if rate, ok := one.value("shared_per_second"); ok == (m.rival == "river" || m.rival == "asynq") || ok && rate <= 0 {
+			t.Errorf("many over one connection registered %v a second, %v", rate, ok)
 		}
 	}
 	for key, value := range want {

@@ -18,7 +18,7 @@ type column struct {
 var tables = map[string][]column{
 	"registration": columnsOf("registration", "one_per_second", "one client, /s", "one_call_p99_ms", "call p99 ms",
 		"many_per_second", "many, /s", "many_call_p99_ms", "call p99 ms",
-		"many_server_cpu_us", "server µs", "many_client_cpu_us", "clients µs", "bulk_per_second", "bulk, /s",
+		"many_server_cpu_us", "server µs", "many_client_cpu_us", "clients µs", "shared_per_second", "many, one connection, /s", "shared_call_p99_ms", "call p99 ms", "bulk_per_second", "bulk, /s",
 		"memory_mib", "memory MiB", "disk_bytes_per_job", "disk B a job"),
 	"herd":   firingColumns("herd"),
 	"firing": firingColumns("firing"),
@@ -34,6 +34,7 @@ func firingColumns(workload string) []column {
 var ratioColumns = []column{
 	{"registration", "one_per_second", "one client, /s"},
 	{"registration", "many_per_second", "many, /s"},
+	{"registration", "shared_per_second", "many, one connection, /s"},
 	{"registration", "bulk_per_second", "bulk, /s"},
 	{"herd", "lateness_p99_ms", "herd p99"},
 	{"herd", "cpu_us", "herd CPU"},
