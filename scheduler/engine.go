@@ -123,6 +123,7 @@ type Engine struct {
 	pad    *pad.Pad
 	lists  listBounds
 
+	alone bool // it has led from the beginning, so no other node can
 	leads atomic.Bool
 	rows  atomic.Uint32 // newest version of the rows in the store, as of the last step
 	// readers is what was noted of the nodes, as of the last step.
@@ -157,6 +158,7 @@ func Open(opts Options) (*Engine, error) {
 	if err := e.Lead(); err != nil {
 		return nil, err
 	}
+	e.alone = true
 	return e, nil
 }
 

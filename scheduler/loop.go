@@ -58,6 +58,7 @@ func (e *Engine) loop(ctx context.Context) error {
 // stops.
 func (e *Engine) stepOnce(g *gathering) error {
 	lsn := e.opts.Store.Applied().LSN + 1
+	g.stepping = true
 	outcomes := e.outcomes.peek(outcomesMax)
 	out := e.core.Step(core.Input{
 		Now:       instant.Of(e.opts.Clock.Now()),
@@ -88,6 +89,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	e.pad.EndRuns(out.Ended, now)
 	e.publish(out, now)
 	g.release(out.ProposalsTaken)
+	g.stepping = false
 	e.housekeeping.send(out)
 	g.wakeAt, g.latest, g.awaits = out.WakeAt, out.LatestAt, out.Awaits
 	return errors.Join(e.countSome(), e.indexSome())
@@ -109,6 +111,7 @@ type gathering struct {
 	wakeAt, latest instant.Millis
 	awaits         bool // the core has work that waits for the end of any run
 	lastStep       time.Time
+	stepping       bool // a step is under way, or has failed
 	pace           pacing
 }
 
@@ -117,6 +120,9 @@ type gathered struct {
 	ticket *ticket
 	end    int
 }
+
+// isBegun reports whether an earlier step has taken some of the proposals, which are no longer among those that are gathered.
+func (t gathered) isBegun() bool { return t.end < len(t.ticket.proposals) }
 
 // reset begins to gather for another step: first what the last step left over, then what it had no room for.
 func (g *gathering) reset() {
@@ -245,7 +251,7 @@ func (g *gathering) release(n int) {
 }
 
 // refuseAll answers the callers whose proposals will not be committed, or whose commit failed. The outcome of a failed
-// commit is unknown until the next start. A ticket that is sent after the last receive here is answered by await, when
+// commit is unknown until the next start. Of what was in no step, nothing has changed. A ticket that is sent after the last receive here is answered by await, when
 // Serve has returned.
 func (g *gathering) refuseAll() {
 	e := g.engine
@@ -255,12 +261,16 @@ func (g *gathering) refuseAll() {
 		refuse(g.unfinished, lost)
 	}
 	for _, t := range g.tickets {
-		refuse(t.ticket, lost)
+		if g.stepping || t.isBegun() {
+			refuse(t.ticket, lost)
+		} else {
+			refuse(t.ticket, e.refusal())
+		}
 	}
 	for {
 		select {
 		case t := <-e.proposals:
-			refuse(t, lost)
+			refuse(t, e.refusal())
 		default:
 			return
 		}

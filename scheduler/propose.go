@@ -35,17 +35,26 @@ func (e *Engine) enqueue(ctx context.Context, t *ticket) error {
 	}
 	select {
 	case <-e.stopping:
-		return apierr.Errorf(apierr.Unavailable, "", "the server is stopping; ask again later")
+		return e.refusal()
 	default:
 	}
 	select {
 	case e.proposals <- t:
 		return nil
 	case <-e.stopping:
-		return apierr.Errorf(apierr.Unavailable, "", "the server is stopping; ask again later")
+		return e.refusal()
 	case <-ctx.Done():
 		return apierr.Errorf(apierr.RateLimited, "", "the server is busy and did not take the request in time; ask again later")
 	}
+}
+
+// refusal is the answer to a request that came too late: the engine accepts none any more, and nothing has changed. Another node
+// of a cluster carries it out a moment later, so a client may repeat it there whatever it asks for.
+func (e *Engine) refusal() error {
+	if e.alone {
+		return apierr.Errorf(apierr.Unavailable, "", "the server is stopping, and nothing has changed; ask again later")
+	}
+	return apierr.Errorf(apierr.NotLeader, "", "this node stops leading, and nothing has changed; ask again")
 }
 
 // await waits until a ticket is answered, until ctx ends, or until Serve has returned. It checks done once more in the

@@ -256,3 +256,35 @@ func TestLeadOnce(t *testing.T) {
 		t.Error("the leader was promoted again, or follows")
 	}
 }
+
+// TestRefusalsAtTheEnd: what comes after the end of a leader of a cluster has certainly not taken effect, and another node leads,
+// so that a client may repeat it. A server alone says that it stops.
+func TestRefusalsAtTheEnd(t *testing.T) {
+	open := map[apierr.Code]func(Options) (*Engine, error){
+		apierr.Unavailable: Open,
+		apierr.NotLeader: func(o Options) (*Engine, error) {
+			e, err := Follow(o)
+			if err == nil {
+				err = e.Lead()
+			}
+			return e, err
+		},
+	}
+	for want, open := range open {
+		opts, _ := startWorker(t, &memLog{}, newMemStore(), 0)
+		e := must(open(opts))
+		ctx, stop := context.WithCancel(t.Context())
+		waiting := newTicket(&core.Barrier{})
+		e.proposals <- waiting // nothing receives it before the end
+		stop()
+		if err := e.Serve(ctx); err != nil {
+			t.Fatal(err)
+		}
+		_, err := e.Pause(t.Context(), "default", "a", "", nil)
+		for _, err := range []error{err, e.await(t.Context(), waiting)} {
+			if refusal := apierr.From(err); refusal.Code != want || !strings.Contains(refusal.Message, "nothing has changed") {
+				t.Errorf("want %s: %v", want, err)
+			}
+		}
+	}
+}
