@@ -110,65 +110,34 @@ type tailSession struct {
 	leaseRead time.Duration // when it last read the lease
 	direct    bool          // it reads the stream directly, and is not at its end yet
 	calm      bool          // it was calm at the last look, so the next check is up to calmEvery away
+
+	tick func(period time.Duration) // sets the time of the next check: the next whole period of the clock
 }
 
 // errMoved ends a session whose cursor was moved: the next session begins at the new place.
 var errMoved = errors.New("replication: the place in the stream had to be found anew")
 
-func (f *tailSession) run(ctx context.Context) (string, error) {
+func (f *tailSession) run(ctx context.Context) (reason string, err error) {
 	tick := time.NewTimer(untilTick(checkEvery))
 	defer tick.Stop()
-	for {
+	f.tick = func(period time.Duration) { tick.Reset(untilTick(period)) }
+	for reason == "" && err == nil {
 		select {
 		case <-ctx.Done():
 			return "", nil
 		case <-f.stop:
 			return "", nil
 		case m := <-f.messages:
-			if err := f.judgeMessage(ctx, m); err != nil {
-				return "", err
-			}
+			err = f.judgeMessage(ctx, m)
 		case l := <-f.lease:
-			f.sawLease(l)
-			f.publishStatus(RoleStandby) // the next question goes to the new holder
-			// A hand-over claims at once: nothing is launched until the successor leads.
-			if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
-				return "the lease was given up", nil
-			}
-			f.pace(tick, f.calm)
+			reason = f.hearsLease(ctx, l)
 		case a := <-f.answers:
-			f.heard(ctx, a)
-			f.pace(tick, f.calm)
+			f.hearsAnswer(ctx, a)
 		case <-tick.C:
-			tick.Reset(untilTick(checkEvery))
-			if err := f.check(ctx); err != nil {
-				return "", err
-			}
-			if reason := f.claimReason(); reason != "" && f.claim(ctx) {
-				return reason, nil
-			}
-			f.pace(tick, false)
+			reason, err = f.look(ctx)
 		}
 	}
-}
-
-// pace looks whether all is calm, and sets the time of the next check by that; was says by which calm the tick is set now.
-func (f *tailSession) pace(tick *time.Timer, was bool) {
-	switch f.calm = f.isCalm(f.opts.Boot()); {
-	case f.calm && !was:
-		tick.Reset(untilTick(calmEvery))
-	case was && !f.calm:
-		tick.Reset(untilTick(checkEvery))
-	}
-}
-
-// isCalm reports whether no check of the next calmEvery can find anything that the loop is not told by a message, a state of the
-// lease or an answer: a leader is heard, this node has all of its log and has said so, and the holder of the lease renews it
-// and answers.
-func (f *tailSession) isCalm(now time.Duration) bool {
-	leader, ok := f.peers.leader(now)
-	isReady := f.heir || f.levelled != 0 && now-f.levelled >= heirWait
-	return ok && leader.Node != f.opts.Node && leader.published() <= f.writer.at.LSN && f.writer.seq >= f.end && isReady && !f.direct && f.challenger.isCalm(now)
+	return reason, err
 }
 
 // rereadAfter is how long the watch of the lease may be silent until the lease is read. The watch can fall silent

@@ -42,11 +42,21 @@ func newHostLease(o *Options, cluster ClusterID, keys keys, places *places, warn
 
 // lead renews the lease of a member until ctx ends.
 func (h *hostLease) lead(ctx context.Context, n *Node) {
+	h.add(n)
+	<-ctx.Done()
+	h.remove(n)
+}
+
+// add begins to renew the lease of a member.
+func (h *hostLease) add(n *Node) {
 	h.mu.Lock()
 	h.led = append(h.led, n)
 	h.mu.Unlock()
 	h.wake()
-	<-ctx.Done()
+}
+
+// remove ends what add began.
+func (h *hostLease) remove(n *Node) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, m := range h.led {

@@ -23,24 +23,25 @@ func (h *hostLease) renewAll(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			h.warn("the lease cannot be renewed; trying again", err)
 		}
-		look.Reset(h.untilLook(err != nil))
+		look.Reset(h.untilLook(err != nil, time.Now()))
 	}
 }
 
 // lookMost bounds the time between two looks: it is how late a process may notice that another node has taken one of its leases.
 const lookMost = 250 * time.Millisecond
 
-// untilLook returns the time until the next look: until a lease can be due, and then until a whole period of the clock.
-func (h *hostLease) untilLook(again bool) time.Duration {
+// untilLook returns the time until the next look: until a lease can be due, and then until a whole period of the clock, which
+// shows wall now. again says that the last renewal has failed.
+func (h *hostLease) untilLook(again bool, wall time.Time) time.Duration {
 	now := h.opts.Boot()
 	next := now + lookMost
 	for _, n := range h.leading() {
 		next = min(next, n.leadership.nextDue(now))
 	}
 	if again || next <= now {
-		return untilTick(dueEvery)
+		return untilTickAt(wall, dueEvery)
 	}
-	after := time.Duration(time.Now().Add(next-now).UnixNano()) % dueEvery
+	after := time.Duration(wall.Add(next-now).UnixNano()) % dueEvery
 	return next - now + (dueEvery-after)%dueEvery
 }
 

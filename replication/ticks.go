@@ -28,6 +28,9 @@ func ticks(ctx context.Context, period time.Duration) iter.Seq[time.Time] {
 
 // untilTick returns the time until the next whole period of the clock. So the loops of all members of a process wake at the
 // same instants, which costs an idle process with several shards a fraction of what as many wakes at different ones cost.
-func untilTick(period time.Duration) time.Duration {
-	return period - time.Duration(time.Now().UnixNano())%period
+func untilTick(period time.Duration) time.Duration { return untilTickAt(time.Now(), period) }
+
+// untilTickAt is untilTick when the clock shows now.
+func untilTickAt(now time.Time, period time.Duration) time.Duration {
+	return period - time.Duration(now.UnixNano())%period
 }

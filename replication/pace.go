@@ -1,0 +1,58 @@
+package replication
+
+import (
+	"context"
+	"time"
+)
+
+// What a follower does at each event that its loop waits for, and when it looks again by itself.
+
+// hearsLease is called with each state of the lease. It returns the reason for which this node has taken the lease; "" if it has not.
+func (f *tailSession) hearsLease(ctx context.Context, l leaseSeen) (reason string) {
+	f.sawLease(l)
+	f.publishStatus(RoleStandby) // the next question goes to the new holder
+	// A hand-over claims at once: nothing is launched until the successor leads.
+	if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
+		return "the lease was given up"
+	}
+	f.pace(f.calm)
+	return ""
+}
+
+// hearsAnswer is called with each outcome of a question to the holder of the lease.
+func (f *tailSession) hearsAnswer(ctx context.Context, a answer) {
+	f.heard(ctx, a)
+	f.pace(f.calm)
+}
+
+// look is called when the time of a check has come. It returns the reason for which this node has taken the lease; "" if it has not.
+func (f *tailSession) look(ctx context.Context) (reason string, err error) {
+	f.tick(checkEvery)
+	if err := f.check(ctx); err != nil {
+		return "", err
+	}
+	if reason := f.claimReason(); reason != "" && f.claim(ctx) {
+		return reason, nil
+	}
+	f.pace(false)
+	return "", nil
+}
+
+// pace looks whether all is calm, and sets the time of the next check by that; was says by which calm it is set now.
+func (f *tailSession) pace(was bool) {
+	switch f.calm = f.isCalm(f.opts.Boot()); {
+	case f.calm && !was:
+		f.tick(calmEvery)
+	case was && !f.calm:
+		f.tick(checkEvery)
+	}
+}
+
+// isCalm reports whether no check of the next calmEvery can find anything that the loop is not told by a message, a state of the
+// lease or an answer: a leader is heard, this node has all of its log and has said so, and the holder of the lease renews it
+// and answers.
+func (f *tailSession) isCalm(now time.Duration) bool {
+	leader, ok := f.peers.leader(now)
+	isReady := f.heir || f.levelled != 0 && now-f.levelled >= heirWait
+	return ok && leader.Node != f.opts.Node && leader.published() <= f.writer.at.LSN && f.writer.seq >= f.end && isReady && !f.direct && f.challenger.isCalm(now)
+}
