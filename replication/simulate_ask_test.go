@@ -111,20 +111,5 @@ func (q *question) finish(r holderReply, err error) {
 		return
 	}
 	n.asking = false
-	if len(n.answers) < 4 {
-		n.answers = append(n.answers, answer{node: q.to.name, outcome: outcome})
-	}
-}
-
-// hear processes the answers.
-func (n *simNode) hear(ctx context.Context, f *tailSession) {
-	for len(n.node.answers) > 0 { // those that the host has passed on
-		f.heard(ctx, <-n.node.answers)
-	}
-	for _, a := range n.answers {
-		if a.node == n.node.challenger.value.Node {
-			n.node.challenger.heard(n.boot(), a.outcome)
-		}
-	}
-	n.answers = nil
+	n.hosted.hearsOf(answer{node: q.to.name, outcome: outcome, ended: err == nil && r.Term < q.term})
 }

@@ -27,12 +27,6 @@ func newChecker(w *world) checker {
 	return checker{world: w, reader: tail{cluster: testCluster, next: testNext}, acked: make(map[uint64]job.Position), author: make(map[uint64]string)}
 }
 
-func (c *checker) fail(check, format string, args ...any) {
-	if c.broken == "" {
-		c.broken = fmt.Sprintf("%s: at %s: %s", check, c.now, fmt.Sprintf(format, args...))
-	}
-}
-
 // stored is called with each message in the order of the stream.
 func (c *checker) stored(message []byte) {
 	f, v, _ := c.reader.judge(message)

@@ -90,6 +90,13 @@ func (g *ground) note(what string, values ...uint64) {
 	}
 }
 
+// fail notes what does not hold that must, unless something else did not before.
+func (g *ground) fail(check, format string, args ...any) {
+	if g.broken == "" {
+		g.broken = fmt.Sprintf("%s: at %s: %s", check, g.now, fmt.Sprintf(format, args...))
+	}
+}
+
 func (g *ground) between(low, high time.Duration) time.Duration {
 	return low + time.Duration(g.rng.Int64N(int64(high-low)+1))
 }

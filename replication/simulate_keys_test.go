@@ -50,42 +50,37 @@ func (m *machine) sees(s keyState) {
 	}
 }
 
-// watchKeys passes on the states of the keys that have reached this machine.
-func (n *simNode) watchKeys() {
-	for len(n.node.lease) > 0 { // what a renewal has read
-		n.node.sawLease(<-n.node.lease)
-	}
-	tell := func() {
+// watchKeys passes on the states of the keys that have reached this machine, until see returns that it needs no more.
+func (n *simNode) watchKeys(see func(leaseSeen) (enough bool)) {
+	for more := true; more; more = n.nextKey() { // first what the ledger saw during a request
 		select {
 		case <-n.lease.ledger.shards[n.world.number].news:
-			n.node.sawLease(n.lease.ledger.lease(n.world.number))
+			if see(n.lease.ledger.lease(n.world.number)) {
+				return
+			}
 		default:
 		}
-	}
-	tell() // what the ledger saw during a request
-	for n.nextKey() {
-		tell()
 	}
 }
 
 // renewKeys is [hostLease.renewAll] for the one shard of this node, until ctx ends.
 func (n *simNode) renewKeys(ctx context.Context) {
-	n.lease.led = []*Node{n.node}
-	defer func() { n.lease.led = nil }()
-	for {
-		n.world.sleep(dueEvery)
+	n.lease.add(n.node)
+	defer n.lease.remove(n.node)
+	for l := newRenewals(n.machine); ; {
+		l.wait(func() bool { return ctx.Err() != nil })
 		if ctx.Err() != nil {
 			return
 		}
-		n.watchKeys()
 		ends := n.boot() + n.node.leadership.left(n.boot())
-		_ = n.lease.renewDue(ctx)
+		err := n.lease.renewDue(ctx)
 		if ctx.Err() != nil && n.launches { // and not because it hands over
 			n.deposedAt(ends)
 		}
 		if ctx.Err() != nil {
 			return
 		}
+		l.renewed(err)
 	}
 }
 

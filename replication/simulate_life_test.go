@@ -51,28 +51,7 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 	}
 	n.node.end = end
 	n.next = n.node.writer.seq + 1
-	f := n.node.newTailSession(nil, func(string) {})
-	for {
-		n.world.sleep(checkEvery)
-		if n.ends {
-			return "", nil
-		}
-		if err := n.deliver(ctx, f); err != nil {
-			return "", err
-		}
-		n.watch()
-		n.hear(ctx, f)
-		begun, paused := n.world.now, n.paused
-		n.unfit = 0
-		err := f.check(ctx)
-		n.world.check.attended(n, n.world.now-begun-(n.paused-paused))
-		if err != nil {
-			return "", err
-		}
-		if n.reason = f.claimReason(); n.reason != "" && f.claim(ctx) {
-			return n.reason, nil
-		}
-	}
+	return n.run(ctx, n.node.newTailSession(nil, func(string) {}))
 }
 
 // deliver acts as the consumer: it passes on the messages that have reached the server to which this node is
@@ -93,15 +72,20 @@ func (n *simNode) deliver(ctx context.Context, f *tailSession) error {
 	return nil
 }
 
-// watch passes on the present state of the lease.
-func (n *simNode) watch() {
+// watch passes the states of the lease on that have reached this machine, until see returns that it needs no more.
+func (n *simNode) watch(see func(leaseSeen) (enough bool)) {
+	for len(n.node.lease) > 0 { // what a renewal has read
+		if see(<-n.node.lease) {
+			return
+		}
+	}
 	if n.lease != nil {
-		n.watchKeys()
+		n.watchKeys(see)
 		return
 	}
 	if state := n.world.lease.asOf(n.world.now - n.watchDelay - n.lag); n.linked && state.since > n.watched.since {
 		n.watched = state
-		n.node.sawLease(leaseSeen{value: state.value, revision: state.revision})
+		see(leaseSeen{value: state.value, revision: state.revision})
 	}
 }
 
@@ -198,16 +182,23 @@ func (n *simNode) renewAll(ctx context.Context) {
 	}
 }
 
-// serve commits until the leadership ends.
+// serve commits until the leadership ends, and attends to what the loop of a leader hears.
 func (n *simNode) serve(ctx context.Context) {
 	w := n.world
-	for {
-		w.sleep(w.between(5*time.Millisecond, w.plan.commitEvery))
-		n.watch()
-		n.answers = nil
-		n.node.publishStatus(RoleLeader)
+	for due := w.now; ; {
+		if due <= w.now {
+			due = w.now + w.between(5*time.Millisecond, w.plan.commitEvery)
+		}
+		w.sleep(min(due-w.now, checkEvery))
+		n.hearAsLeader()
 		if ctx.Err() != nil {
 			return
+		}
+		if due > w.now {
+			if n.passesOn(ctx) {
+				return
+			}
+			continue
 		}
 		if w.chance(w.plan.handOver) {
 			to, _ := n.node.successor("")

@@ -21,7 +21,7 @@ const (
 // adopt joins a node to the process, as [NewNode] and [Host.enter] do.
 func (p *process) adopt(n *simNode, node *Node) {
 	node.host, node.register = p.host, &memberLease{p.host.lease, n.world.number}
-	node.lease, node.answers, node.wanted, node.newReaders = make(chan leaseSeen, 16), make(chan answer, 4), make(chan handover, 1), make(chan struct{}, 1)
+	node.wanted, node.newReaders = make(chan handover, 1), make(chan struct{}, 1)
 	p.host.members[n.world.number] = &hosted{Node: node, end: func(error) {}}
 }
 

@@ -31,8 +31,9 @@ type simNode struct {
 	asker        asker
 	asked        uint64 // number of questions to the holder
 	asking       bool
-	answers      []answer
-	reason       string // reason for which it takes the lease
+	hosted       *hosted
+	looks        time.Duration // when the loop of the follower looks again by itself, on the clock of the machine
+	reason       string        // reason for which it takes the lease
 	leading      bool
 	launches     bool          // it may launch, if it trusts its lease
 	ends         bool          // it is to end in order
@@ -70,12 +71,13 @@ func (n *simNode) begin() {
 	n.unfit = n.world.now
 	n.local.restart()
 	n.install()
-	n.watched, n.asker, n.asking, n.answers = leaseState{}, asker{}, false, nil
+	n.watched, n.asker, n.asking = leaseState{}, asker{}, false
 	n.node = n.newNode()
+	n.hosted = &hosted{Node: n.node}
 	n.world.note("start", uint64(n.index), n.local.log.Last().LSN, n.local.applied.LSN)
 	n.main = n.world.spawn(n.machine, &n.life, func() {
 		for !n.ends {
-			if n.reason = n.follow(); n.reason != "" {
+			if n.follow() != "" {
 				n.lead()
 			}
 		}
@@ -92,7 +94,7 @@ func (n *simNode) newNode() *Node {
 	}
 	node := &Node{
 		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: roleAtFirst(opts.Shards),
-		register: registerOfNode{n.world.lease, n}, trimmer: newTrimmer(opts.StreamBytesMin),
+		register: registerOfNode{n.world.lease, n}, trimmer: newTrimmer(opts.StreamBytesMin), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4),
 		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
 	node.writer = writer{
@@ -110,7 +112,10 @@ func (n *simNode) newNode() *Node {
 		node.opts.Shards = 2
 		n.lease = n.newHostLease(&node.opts)
 		node.register = &memberLease{n.lease, 0}
+		node.host = &Host{lease: n.lease}
 	}
+	node.register = notedClaims{node.register, n}
+	node.notLevel()
 	node.await()
 	return node
 }

@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,12 +24,6 @@ type endOfEpoch struct {
 
 func newOverseer(g *ground) *overseer {
 	return &overseer{ground: g, asked: make(map[*task]*PlaceRequest), ended: make(map[string]endOfEpoch)}
-}
-
-func (o *overseer) fail(check, format string, args ...any) {
-	if o.broken == "" {
-		o.broken = fmt.Sprintf("%s: at %s: %s", check, o.now, fmt.Sprintf(format, args...))
-	}
 }
 
 // slack is how old what a decision goes by may be when it is made: a beat may be as old, and another one lost.

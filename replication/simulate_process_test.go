@@ -105,7 +105,13 @@ func (p *process) live() {
 	for _, n := range wanted {
 		p.open(n)
 	}
-	p.every(dueEvery, func() { p.renew(ctx) })
+	p.every(dueEvery, p.feed)
+	p.run(func() {
+		for l := newRenewals(p.machine); ; {
+			l.wait(func() bool { return false })
+			l.renewed(p.renew(ctx))
+		}
+	})
 	p.every(askEvery, func() { p.ask(ctx) })
 	p.every(beatEvery, p.beat)
 	p.every(p.host.opts.PlaceEvery, func() {
@@ -136,28 +142,32 @@ func (m *machine) has() (shards []uint32) {
 	return shards
 }
 
-// renew is [hostLease.renewDue], and checks the leaderships that it ends.
-func (p *process) renew(ctx context.Context) {
+// feed lets the ledger and the places see what has reached the watch of the bucket.
+func (p *process) feed() {
 	for p.nextKey() {
 	}
+}
+
+// renew is [hostLease.renewDue], and checks the leaderships that it ends.
+func (p *process) renew(ctx context.Context) error {
 	led := p.host.lease.leading()
 	ends := make([]time.Duration, len(led))
 	for i, n := range led {
 		ends[i] = p.boot() + n.leadership.left(p.boot())
 	}
-	_ = p.host.lease.renewDue(ctx)
+	err := p.host.lease.renewDue(ctx)
 	for i, n := range led {
 		if m := p.members[n.opts.Shard]; n.leadership.ctx.Err() != nil && m.node == n && m.launches {
 			m.deposedAt(ends[i])
 		}
 	}
+	return err
 }
 
 // renews is [hostLease.lead].
 func (p *process) renews(n *Node) (end func()) {
-	h := p.host.lease
-	h.led = append(h.led, n)
-	return func() { h.led = slices.DeleteFunc(slices.Clone(h.led), func(m *Node) bool { return m == n }) }
+	p.host.lease.add(n)
+	return func() { p.host.lease.remove(n) }
 }
 
 // ask is a round of [Host.askAll].
