@@ -28,6 +28,8 @@ type beat struct {
 	Rows      byte           `json:"rows"`    // newest version of rows that it can read; 0 from an older release
 	// Notes says that this leader asks its standbys to publish how far their logs are durable.
 	Notes bool `json:"notes,omitempty"`
+	// Unsure says that this leader may not launch at present: another node may have led since, and have commits that it lacks.
+	Unsure bool `json:"unsure,omitempty"`
 }
 
 const (
@@ -68,6 +70,7 @@ func (n *Node) newBeat() beat {
 		// The stream may have a commit before this node's log does, since both are written at the same time.
 		b.Confirmed = min(last.LSN, n.writer.confirmed.Load())
 		b.Notes = !n.opts.Local && !n.opts.keepsAcked()
+		b.Unsure = n.Trust() <= 0 // after Confirmed was read: until then no other node led
 	}
 	return b
 }

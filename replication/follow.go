@@ -200,7 +200,7 @@ func (f *tailSession) check(ctx context.Context) error {
 	// A commit that the stream has not confirmed is only on the leader's disk: no standby can have it.
 	if !ok || leader.published() <= f.writer.at.LSN {
 		f.progress, f.direct = now, false
-		if ok {
+		if ok && !leader.Unsure {
 			f.level(now)
 		}
 		return nil
@@ -258,7 +258,7 @@ func (f *tailSession) level(now time.Duration) {
 	}
 	if f.challenger.inherits() || !f.heir && now-f.levelled >= heirWait {
 		f.heir = f.heir || f.challenger.inherits()
-		f.levelAt.Store(int64(now))
+		f.levelUntil(now)
 		f.ready(RoleStandby)
 	}
 }

@@ -36,6 +36,7 @@ type shardBeat struct {
 	Confirmed uint64 `json:"confirmed,omitempty"`
 	Applied   uint64 `json:"applied"`
 	Notes     bool   `json:"notes,omitempty"`
+	Unsure    bool   `json:"unsure,omitempty"`
 	Jobs      int    `json:"jobs,omitempty"` // of a leader
 }
 
@@ -73,7 +74,7 @@ func (h *Host) beatOf(members []*hosted) []byte {
 	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows, Weight: h.opts.Weight, Zone: h.opts.Zone, Copies: h.opts.Copies}
 	for _, m := range members {
 		b := m.newBeat()
-		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes, m.jobs(b.Role)})
+		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes, b.Unsure, m.jobs(b.Role)})
 	}
 	b, _ := json.Marshal(all)
 	h.sent.Store(&sentBeat{b, all})
@@ -112,7 +113,7 @@ func (h *Host) readBeat(data []byte) (of map[uint32]beat, node beat, ok bool) {
 	of = make(map[uint32]beat)
 	for _, s := range all.Shards {
 		b := node
-		b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes = s.Role, s.Epoch, s.LSN, s.Confirmed, s.Applied, s.Notes
+		b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes, b.Unsure = s.Role, s.Epoch, s.LSN, s.Confirmed, s.Applied, s.Notes, s.Unsure
 		of[s.Shard] = b
 	}
 	return of, node, true

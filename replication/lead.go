@@ -54,6 +54,7 @@ func (n *Node) open(ctx context.Context) error {
 		switch {
 		case err == nil:
 			n.leadership.starting.Store(false)
+			n.complete.Store(true)
 			return nil
 		case errors.As(err, &failure), !n.holds(ctx), errors.Is(err, errBehind), errors.Is(err, errDiverged):
 			return err
@@ -191,7 +192,7 @@ func (n *Node) afterServing(ctx context.Context, err error) error {
 		return localError{err}
 	}
 	n.leadership.end()
-	n.trusted.Store(0)
+	n.endTrust()
 	if over {
 		return nil
 	}

@@ -191,7 +191,7 @@ func (n *Node) distrust() {
 	n.leadership.mu.Lock()
 	defer n.leadership.mu.Unlock()
 	n.leadership.tenure = tenure{}
-	n.trusted.Store(0)
+	n.endTrust()
 }
 
 // release gives the lease up, for the node to, or for any node if to is "". Nothing is launched or renewed

@@ -63,7 +63,7 @@ type Node struct {
 	// Trust, which is called for launches and must not wait for a mutex.
 	trusted    atomic.Int64
 	complete   atomic.Bool  // see IsComplete
-	levelAt    atomic.Int64 // when this node last had all commits that the leader's beat named, on the boot clock
+	levelAt    atomic.Int64 // see levelUntil
 	leadership leadership   // state of the current leadership
 
 	watchers sync.WaitGroup // goroutines that run as long as Run does, in every role
@@ -115,7 +115,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found && !opts.isNewShard(), seen: opts.Boot(),
 	}
 	n.stream.first = &n.first
-	n.notLevel()
+	n.levelUntil(opts.Boot() - behindAtFirst)
 	n.trimmer = newTrimmer(opts.StreamBytesMin)
 	if err := n.join(ctx); err != nil {
 		return nil, err
@@ -200,10 +200,9 @@ func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 			return err
 		}
 		n.opts.Logger.Info("this node takes over", slog.String("reason", reason), slog.Uint64("term", n.challenger.value.Term))
-		n.complete.Store(true)
 		err = n.lead(ctx, readyOnce)
 		// The engine has ended, or never began: from here on not even a promise that is still valid permits a launch.
-		n.trusted.Store(0)
+		n.endTrust()
 		n.notLevel()
 		if err != nil {
 			return err
@@ -213,17 +212,6 @@ func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 		}
 	}
 }
-
-// behindAtFirst is the lag that a node assumes when it begins to follow. It exceeds the lag at which a node
-// counts as ready, so that the node is not ready before it is level.
-const behindAtFirst = 5*time.Second + time.Millisecond
-
-// IsComplete reports whether this node has had all commits of the shard at some moment since it started, so that it knows by
-// how much its data lag. Before that it may have no data, or those of long ago. Safe for concurrent use.
-func (n *Node) IsComplete() bool { return n.complete.Load() }
-
-// notLevel notes that this node does not know yet what it lacks.
-func (n *Node) notLevel() { n.levelAt.Store(int64(n.opts.Boot() - behindAtFirst)) }
 
 // ownFrame returns a commit of the node's own log as a frame.
 func (n *Node) ownFrame(lsn uint64) (Frame, bool, error) {

@@ -1,0 +1,39 @@
+package replication
+
+import "time"
+
+// What a node knows of the commits that it lacks.
+
+// behindAtFirst is the lag that a node assumes when it begins to follow. It exceeds the lag at which a node
+// counts as ready, so that the node is not ready before it is level.
+const behindAtFirst = 5*time.Second + time.Millisecond
+
+// IsComplete reports whether this node has had all commits of the shard at some moment since it started, so that it knows by
+// how much its data lag. Before that it may have no data, or those of long ago. Safe for concurrent use.
+func (n *Node) IsComplete() bool { return n.complete.Load() }
+
+// levelUntil records that this node had all commits at an instant of the boot clock: a follower those that the beat of a
+// leader named which could launch, a leader all that count, because no other led. Safe for concurrent use.
+func (n *Node) levelUntil(t time.Duration) {
+	for {
+		old := n.levelAt.Load()
+		if int64(t) <= old || n.levelAt.CompareAndSwap(old, int64(t)) {
+			return
+		}
+	}
+}
+
+// notLevel makes this node behind by behindAtFirst at least, since it begins to follow. A node that led may be further behind:
+// it had all commits until its trust ended.
+func (n *Node) notLevel() {
+	n.levelAt.Store(min(n.levelAt.Load(), int64(n.opts.Boot()-behindAtFirst)))
+}
+
+// endTrust ends the trust in the lease: this node may launch nothing more. A node that has the lease and has not begun its epoch may
+// lack commits all the same.
+func (n *Node) endTrust() {
+	until := time.Duration(n.trusted.Swap(0))
+	if !n.leadership.starting.Load() {
+		n.levelUntil(min(until, n.opts.Boot()))
+	}
+}
