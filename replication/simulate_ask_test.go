@@ -69,8 +69,8 @@ func (q *question) send() {
 	sent := n.node.question(&n.asker, other.name, q.term)
 	q.promises = sent.Promise != 0
 	switch {
-	case !n.linked || w.wayTo(n, other) == silent || other.muted || w.chance(w.plan.asks.requestLost):
-	case !other.alive || !other.linked || w.wayTo(n, other) == reset:
+	case !n.linked && !n.meets(other.machine) || w.wayTo(n, other) == silent || other.muted && !n.meets(other.machine) || w.chance(w.plan.asks.requestLost):
+	case !other.alive || !n.meets(other.machine) || w.wayTo(n, other) == reset:
 		w.after(w.between(100*time.Microsecond, 2*time.Millisecond), func() { q.finish(holderReply{}, nats.ErrNoResponders) })
 	default:
 		life := other.life
@@ -89,7 +89,7 @@ func (n *simNode) answer(q *question, life int, sent holderQuestion) {
 		return
 	}
 	r := n.node.reply(sent)
-	if n.linked && q.from.linked && w.wayTo(n, q.from) == open && !w.chance(w.plan.asks.answerLost) {
+	if n.meets(q.from.machine) && w.wayTo(n, q.from) == open && !w.chance(w.plan.asks.answerLost) {
 		w.after(w.way(w.plan.asks), func() { q.finish(r, nil) })
 	}
 }

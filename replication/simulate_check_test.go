@@ -16,6 +16,7 @@ type checker struct {
 	reader  tail
 	log     []job.Position // the log by the rule, from LSN 1
 	acked   map[uint64]job.Position
+	acks    []ack
 	author  map[uint64]string // node that began an epoch
 	settled time.Duration
 	since   int   // commits acknowledged after the last fault
@@ -68,6 +69,7 @@ func (c *checker) acknowledged(n *simNode, at job.Position) {
 		c.fail("epoch", "%s acknowledges %v in the epoch of %s", n.name, at, by)
 	}
 	c.acked[at.LSN] = at
+	c.acks = append(c.acks, ack{c.now, max(at.LSN, c.ackedBy(c.now))})
 }
 
 // began is called with each node that begins to lead.

@@ -25,6 +25,7 @@ type ground struct {
 	worlds   []*world
 	machines []*machine
 	links    map[[2]int]wayState // connections from one machine to another that are not open
+	islands  int                 // number of splits so far
 	bucket   simBucket
 	keys     *simKeys // of a cluster with several shards
 

@@ -102,7 +102,7 @@ func (n *simNode) bootstrap(cause error) {
 		return
 	}
 	from := n.world.nodes[leader.Node[0]-'a']
-	if !n.linked || !from.linked || !from.alive || from.pausedUntil > n.world.now {
+	if !n.meets(from.machine) || !from.alive || from.pausedUntil > n.world.now {
 		n.world.sleep(retryPause)
 		return
 	}
@@ -141,7 +141,8 @@ func (n *simNode) lead() {
 	}
 	end()
 	n.leading, n.launches = false, false
-	n.node.trusted.Store(0)
+	n.node.endTrust()
+	n.node.notLevel()
 	n.node.publishStatus(RoleStandby)
 	renewed()
 }

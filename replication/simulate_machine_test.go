@@ -13,6 +13,7 @@ type machine struct {
 	origin time.Duration
 
 	linked      bool // connected to the servers
+	island      int  // those of one island, above 0, reach each other although they are not linked
 	muted       bool // its connection is broken and neither side notices
 	lag         time.Duration
 	paused      time.Duration // how long its processes were suspended in all
@@ -47,6 +48,35 @@ func newMachine(g *ground, index int) *machine {
 // boot is the clock of the machine.
 func (m *machine) boot() time.Duration {
 	return m.origin + time.Duration(float64(m.ground.now)*m.rate)
+}
+
+// meets reports whether a machine is connected to another one, as far as there is no cut between them.
+func (m *machine) meets(o *machine) bool {
+	return m.linked && o.linked || m.island != 0 && m.island == o.island
+}
+
+// split cuts two machines off from the servers that have the streams and the bucket, with a server that has lost the others: they
+// reach each other.
+func (g *ground) split(d time.Duration) {
+	a := g.machines[g.rng.IntN(len(g.machines))]
+	b := g.machines[(a.index+1+g.rng.IntN(len(g.machines)-1))%len(g.machines)]
+	if !a.linked || !b.linked {
+		return
+	}
+	g.saw("split off together", uint64(a.index), uint64(b.index))
+	g.islands++
+	island := g.islands
+	for _, m := range []*machine{a, b} {
+		m.linked, m.muted, m.island = false, true, island
+		g.after(d, func() { m.join(island) })
+	}
+}
+
+// join ends a split.
+func (m *machine) join(island int) {
+	if m.island == island {
+		m.linked, m.muted, m.island = true, false, 0
+	}
 }
 
 // still reports whether its processes are suspended.

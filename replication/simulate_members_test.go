@@ -79,7 +79,7 @@ func (p *process) close(n *simNode, most time.Duration) {
 	n.die()
 	delete(p.host.members, n.world.number)
 	for _, other := range p.ground.machines {
-		if o := other.process; other != p.machine && o != nil && o.listens && p.linked && other.linked && p.ground.wayTo(n, other.members[n.world.number]) == open {
+		if o := other.process; other != p.machine && o != nil && o.listens && p.meets(other) && p.ground.wayTo(n, other.members[n.world.number]) == open {
 			o.leftBy(n)
 		}
 	}

@@ -115,7 +115,7 @@ func (n *simNode) newNode() *Node {
 		node.host = &Host{lease: n.lease}
 	}
 	node.register = notedClaims{node.register, n}
-	node.notLevel()
+	node.levelUntil(n.boot() - behindAtFirst)
 	node.await()
 	return node
 }
@@ -164,13 +164,13 @@ func (n *simNode) slowDown(each, during time.Duration) {
 // beat publishes this node's state to the others.
 func (n *simNode) beat() {
 	n.world.after(beatEvery, n.beat)
-	if !n.alive || !n.linked || n.still() {
+	if !n.alive || n.still() {
 		return
 	}
 	n.node.keepKnownOnce()
 	b := n.node.newBeat()
 	for _, other := range n.world.nodes {
-		if other.alive && other.linked && n.world.wayTo(n, other) == open {
+		if other.alive && n.meets(other.machine) && n.world.wayTo(n, other) == open {
 			other.node.peers.heard(b, other.boot())
 			if other != n {
 				other.heardOf[n.index] = n.rows

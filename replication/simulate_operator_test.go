@@ -39,8 +39,8 @@ func (m *machine) pause(d time.Duration) {
 // part cuts a machine off from all others and from the servers.
 func (m *machine) part(d time.Duration) {
 	m.ground.saw("parted", uint64(m.index))
-	m.linked, m.muted = false, m.ground.rng.IntN(2) == 0
-	m.ground.after(d, func() { m.linked, m.muted = true, false })
+	m.linked, m.muted, m.island = false, m.ground.rng.IntN(2) == 0, 0
+	m.ground.after(d, func() { m.linked, m.muted, m.island = true, false, 0 })
 }
 
 // replaceDisk ends the process and starts another one on an empty disk, unless no other machine has all of a shard of which

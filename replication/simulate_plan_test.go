@@ -43,7 +43,7 @@ type plan struct {
 	staleLook            float64
 	handOver             float64
 	crash, pause, part   time.Duration // about the time between two of them; 0: never
-	cut                  time.Duration
+	cut, split           time.Duration
 	lag, election        time.Duration
 	loss, trim, bucket   time.Duration
 	deletion             time.Duration
@@ -91,7 +91,7 @@ func newPlan(seed uint64) plan {
 		p.crash = 4*time.Second + time.Duration(r.Int64N(int64(8*time.Second)))
 	}
 	p.roll = some(0.8)
-	p.slow = every(15 * time.Second)
+	p.slow, p.split = every(15*time.Second), every(20*time.Second)
 	if seed%8 == 0 {
 		p.rollOften(r)
 	}
@@ -121,10 +121,9 @@ func (p plan) begin(w *world) {
 	w.often(p.pause, func() { any().pause(w.between(10*time.Millisecond, 40*time.Second)) })
 	w.often(p.part, func() {
 		n := any()
-		w.saw("parted", uint64(n.index))
-		n.linked, n.muted = false, w.rng.IntN(2) == 0
-		w.after(w.between(10*time.Millisecond, 10*time.Second), func() { n.linked, n.muted = true, false })
+		n.part(w.between(10*time.Millisecond, 10*time.Second))
 	})
+	w.often(p.split, func() { w.split(w.between(10*time.Millisecond, 30*time.Second)) })
 	w.often(p.cut, func() { w.cut(w.between(10*time.Millisecond, 15*time.Second)) })
 	w.often(p.lag, func() {
 		n := any()
@@ -144,6 +143,7 @@ func (p plan) begin(w *world) {
 	w.often(p.ends, func() { w.keys.endEpoch(any().name) })
 	w.often(p.loss, func() { w.loseTail() })
 	w.often(p.deletion, func() { w.delete() })
+	w.often(askedEvery, w.check.readCopies)
 }
 
 // often repeats an action until the world is healed.
@@ -236,7 +236,7 @@ func (w *world) heal() {
 		if n.pausedUntil > w.now {
 			n.pausedUntil = w.now
 		}
-		n.lag, n.slow, n.linked, n.muted = 0, 0, true, false
+		n.lag, n.slow, n.linked, n.muted, n.island = 0, 0, true, false, 0
 		w.after(time.Second, n.start)
 	}
 }

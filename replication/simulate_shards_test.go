@@ -34,6 +34,7 @@ func newShardsPlan(seed uint64) plan {
 	p.latest, p.stream.requestLate, p.handOver = 10*time.Second, min(p.stream.requestLate, 0.02), p.handOver/4
 	p.commitEvery = 50*time.Millisecond + time.Duration(r.Int64N(int64(time.Second)))
 	p.crash, p.pause, p.part, p.cut = every(20*time.Second), every(20*time.Second), every(20*time.Second), every(20*time.Second)
+	p.split = every(20 * time.Second)
 	p.shardsPlan = shardsPlan{
 		shards: 2 + 2*r.IntN(2), copies: []int{2, 2, 2, 2, 3}[r.IntN(5)], zones: []int{0, 0, 2, 3}[r.IntN(4)], weights: r.IntN(4) == 0,
 		late: 0.5 * r.Float64(), ordered: every(20 * time.Second), wiped: every(40 * time.Second), operator: every(5 * time.Second),
@@ -107,6 +108,7 @@ func (p plan) beginAll(g *ground) {
 	g.often(p.crash, func() { any().crash() })
 	g.often(p.pause, func() { any().pause(g.between(10*time.Millisecond, 40*time.Second)) })
 	g.often(p.part, func() { any().part(g.between(10*time.Millisecond, 20*time.Second)) })
+	g.often(p.split, func() { g.split(g.between(10*time.Millisecond, 30*time.Second)) })
 	g.often(p.cut, func() { g.cut(g.between(10*time.Millisecond, 15*time.Second)) })
 	g.often(p.lag, func() {
 		m := any()
@@ -128,6 +130,9 @@ func (p plan) beginAll(g *ground) {
 	g.often(p.ordered, func() { any().end(g.between(50*time.Millisecond, 30*time.Second)) })
 	g.often(p.wiped, func() { any().replaceDisk() })
 	g.often(p.operator, g.operate)
+	for _, w := range g.worlds {
+		g.often(askedEvery, w.check.readCopies)
+	}
 }
 
 // TestSimulationOfShards runs clusters of several shards with all that holds them together: the leases of nodes, and the leader

@@ -32,7 +32,7 @@ func (t tiesOfNode) publish(subject string, data []byte) error {
 
 // reaches reports whether what this machine sends to another one arrives.
 func (t tiesOfNode) reaches(to *machine) bool {
-	return t.linked && to.linked && t.ground.links[[2]int{t.index, to.index}] == open
+	return t.meets(to) && t.ground.links[[2]int{t.index, to.index}] == open
 }
 
 // beat carries a beat to all processes. One that stands still hears it when it goes on.
@@ -98,8 +98,8 @@ func (t tiesOfNode) request(_ context.Context, subject string, data []byte) ([]b
 	way := g.links[[2]int{t.index, to.index}]
 	g.after(askTimeout, func() { c.finish(nil, context.DeadlineExceeded) })
 	switch p := to.process; {
-	case !t.linked || way == silent || to.muted || g.chance(g.plan.asks.requestLost):
-	case p == nil || !p.listens || !to.linked || way == reset:
+	case !t.linked && !t.meets(to) || way == silent || to.muted && !t.meets(to) || g.chance(g.plan.asks.requestLost):
+	case p == nil || !p.listens || !t.meets(to) || way == reset:
 		g.after(g.between(100*time.Microsecond, 2*time.Millisecond), func() { c.finish(nil, nats.ErrNoResponders) })
 	default:
 		g.after(g.way(g.plan.asks), func() { p.later(func() { p.answer(c, data) }) })
