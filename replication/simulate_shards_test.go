@@ -156,6 +156,7 @@ var sometimesOfShards = []string{
 	"bucket made anew", "watch of a lost bucket shows nothing", "the ledger saw more during a request", "epoch ended", "joins late", "ends in order", "disk replaced", "removed for good",
 	"takes over: expired", "takes over: silent", "takes over: still", "takes over: released", "takes over: own", "takes over: none",
 	"deposed by the lease", "deposed by the log", "deposed after a pause", "joined anew", "own last cut off", "passes on",
+	"calm", "split off together", "a leader is read", "a copy is read", "a copy does not know how far it lags",
 	"moves begin", "opens a shard", "copies go", "drops a shard", "spreads a leadership", "settled",
 	"operator: drain", "operator: keep", "operator: move", "operator: remove", "refused: drain", "refused: keep", "refused: move", "refused: remove", "an operator asks for a hand-over",
 }
