@@ -220,16 +220,6 @@ func (h *Host) member(shard uint32) *hosted {
 	return h.members[shard]
 }
 
-// isFirst reports whether a member leads, and no member of a lower shard does.
-func (h *Host) isFirst(n *Node) bool {
-	for _, m := range h.all() {
-		if m.Role() == RoleLeader {
-			return m.Node == n
-		}
-	}
-	return false
-}
-
 // resigns reports whether a member of this process is to end.
 func (h *Host) resigns() bool {
 	for _, m := range h.all() {

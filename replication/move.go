@@ -95,9 +95,10 @@ type seatsSeen struct {
 	looked  time.Duration
 }
 
-// seats returns those two streams; the members of a process share the bucket, and the first of them that leads keeps it.
+// seats returns those two streams. All shards share the bucket, and the leader of shard 0 keeps it: if each process that
+// leads kept it, nodes without a witness would move it away from each other's servers for ever.
 func (n *Node) seats() []*seat {
-	if n.opts.Shards > 1 && !n.host.isFirst(n) {
+	if n.opts.Shard != 0 {
 		return []*seat{&n.stream.seat}
 	}
 	return []*seat{&n.stream.seat, &n.bucket.seat}

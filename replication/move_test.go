@@ -82,3 +82,14 @@ func TestWhenALeaderIsToMoveIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestOneShardKeepsTheBucket: of all shards, whichever nodes lead them, the first alone moves the leadership of the bucket.
+// With three nodes and no witness they would otherwise move it away from each other once a second.
+func TestOneShardKeepsTheBucket(t *testing.T) {
+	for shard, want := range []int{2, 1, 1, 1} {
+		n := &Node{opts: Options{Shard: uint32(shard), Shards: 4}, stream: &jetStream{}, bucket: &bucket{}}
+		if got := n.seats(); len(got) != want || got[0] != &n.stream.seat {
+			t.Errorf("shard %d keeps %d streams, want %d, its log first", shard, len(got), want)
+		}
+	}
+}
