@@ -34,7 +34,7 @@ func guardedNode(t *testing.T, answer http.HandlerFunc) (*node, *access) {
 // TestGuardedPlan: the guarded topology has its scenarios alone, and no other has them.
 func TestGuardedPlan(t *testing.T) {
 	for names, want := range map[string][]string{"all": {"rotate-certificates", "hangups"}, shortPlan: {"hangups"}} {
-		plan, err := planOf(names, guarded, 1)
+		plan, err := planOf(names, &options{topology: guarded, shards: 1, nodes: nodesMin})
 		var got []string
 		for _, s := range plan {
 			got = append(got, s.name)
@@ -44,7 +44,7 @@ func TestGuardedPlan(t *testing.T) {
 		}
 	}
 	for name, topology := range map[string]string{"kill9-leader": guarded, "hangups": embedded} {
-		if _, err := planOf(name, topology, 1); err == nil || !strings.Contains(err.Error(), "is not for the topology "+topology) {
+		if _, err := planOf(name, &options{topology: topology, shards: 1, nodes: nodesMin}); err == nil || !strings.Contains(err.Error(), "is not for the topology "+topology) {
 			t.Errorf("%s on %s: %v", name, topology, err)
 		}
 	}

@@ -73,7 +73,7 @@ func TestBoundsAreOfScenarios(t *testing.T) {
 		if name == "" {
 			name = "junk"
 		}
-		if _, err := planOf(name, b.topology, 1); err != nil && b.topology != "" {
+		if _, err := planOf(name, &options{topology: b.topology, shards: 1, nodes: nodesMin}); err != nil && b.topology != "" {
 			t.Errorf("%+v: %v", b, err)
 		}
 		if _, ok := boundOf([]bound{b}, name, b.topology, b.figure); !ok {

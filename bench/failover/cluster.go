@@ -14,6 +14,7 @@ type cluster struct {
 	// net is the one of the rig, which takes it down.
 	net    *network
 	shards int // at least 1
+	leads  int // how many of its processes can lead
 	turn   int // the number of the round, which decides between nodes that lead as many shards
 	// always the same, over all lives of their processes
 	nodes     []*node   // the witness last, if there is one
@@ -26,7 +27,7 @@ type cluster struct {
 // startCluster starts all processes, and returns when each is ready. All processes are started before any is awaited,
 // because the first start of a cluster needs all of its NATS servers.
 func startCluster(net *network, opts options, dir string) (*cluster, error) {
-	c := &cluster{net: net, shards: opts.shards}
+	c := &cluster{net: net, shards: opts.shards, leads: opts.nodes}
 	build := c.buildEmbedded
 	switch opts.topology {
 	case outside:
@@ -60,7 +61,7 @@ func (c *cluster) divide() {
 	}
 }
 
-// buildEmbedded lays out two nodes and a witness, whose NATS servers form the cluster.
+// buildEmbedded lays out three nodes, whose NATS servers form the cluster. With two that can lead the third is a witness.
 func (c *cluster) buildEmbedded(binary, dir string) error {
 	sites, clients, routes, err := c.layOut("n", nodeNumber)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *cluster) buildEmbedded(binary, dir string) error {
 		}
 		// All addresses are known before the first start, because each server needs those of the others.
 		n.args = append(n.args, "--listen", clients[i], "--cluster-listen", routes[i], "--routes", strings.Join(routes, ","))
-		if n.witness = i == members-1; n.witness {
+		if n.witness = i >= c.leads; n.witness {
 			n.args = append(n.args, "--witness")
 		}
 		c.nodes = append(c.nodes, n)
@@ -102,13 +103,13 @@ func (c *cluster) buildGuarded(binary, dir string) error {
 	return nil
 }
 
-// buildOutside starts the NATS servers, and lays out two nodes that are their clients: through proxies
-// where the network is loopback.
+// buildOutside starts the NATS servers, and lays out the nodes, which are their clients: through proxies where the network
+// is loopback.
 func (c *cluster) buildOutside(binary, dir string) error {
 	if err := c.startServers(dir); err != nil {
 		return err
 	}
-	for i := range 2 {
+	for i := range c.leads {
 		s, err := c.net.add(fmt.Sprintf("n%d", i+1), nodeNumber+i+1)
 		if err != nil {
 			return err
@@ -153,6 +154,9 @@ func (c *cluster) serve(addresses []string) {
 func (c *cluster) spareLog() {
 	c.nodes[0].args = append(c.nodes[0].args, "--checkpoint-every", "1h")
 	c.nodes[1].args = append(c.nodes[1].args, "--checkpoint-every", "3s")
+	if c.leads > nodesMin { // of a shard that the first does not hold
+		c.nodes[2].args = append(c.nodes[2].args, "--checkpoint-every", "1h")
+	}
 }
 
 // connectThrough puts a proxy before each server, and returns how the node reaches them.

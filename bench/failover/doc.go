@@ -28,10 +28,11 @@
 // # Shards
 //
 // With --shards the cluster has several shards, and the scenarios that --help marks with an S are for it: all but those of
-// rights and of mishaps, and those that break a stream or the bucket by name. The leader is
-// then the node that leads the most shards, or of equals each in its turn. A round waits at its end until the shards are
-// spread over the nodes again. In each shard a client registers jobs at a steady pace without waiting for answers, because
-// clients that wait would be held up by a shard without a leader.
+// rights and of mishaps, and those that break a stream or the bucket by name. With --nodes 3 three nodes can lead, two of
+// which hold each shard but the first, and the scenarios marked with an N are for it. The
+// leader is then the node that leads the most shards, or of equals each in its turn. A round waits at its end until the
+// shards are spread over the nodes again. In each shard a client registers jobs at a steady pace without waiting for
+// answers, because clients that wait would be held up by a shard without a leader.
 //
 // # A round
 //
@@ -68,7 +69,7 @@
 //
 // # The files of the program
 //
-// options.go reads the command line and scenario.go, scenario_lan.go, scenario_mishap.go and scenario_access.go have the
+// options.go reads the command line and scenario.go, scenario_lan.go, scenario_stream.go, scenario_mishap.go and scenario_access.go have the
 // plan's scenarios; those of the topology guarded need access.go and knock.go besides.
 // office.go knows which node leads which shard. rig.go builds everything: the network (network.go, proxy.go, package lan), the processes (cluster.go, node.go,
 // servers.go with nats_server.go, disk.go) and the load. round.go runs one round after another, calm.go waits until

@@ -46,6 +46,9 @@ func (r *rig) readLogs(ctx context.Context, f *history.Final) error {
 	for _, n := range r.cluster.engines() {
 		for shard := range r.opts.shards {
 			dir := n.shardDir(shard)
+			if !n.holds(shard) {
+				continue
+			}
 			if err := r.command(ctx, "wal", "verify", dir); err != nil {
 				f.Log += fmt.Sprintf("%s: %v\n", n.name, err)
 				continue

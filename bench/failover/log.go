@@ -65,6 +65,9 @@ func (r *rig) glimpse(ctx context.Context) {
 func (r *rig) glimpseShard(ctx context.Context, shard int) {
 	end := uint64(math.MaxUint64)
 	for _, n := range r.cluster.engines() {
+		if !n.holds(shard) {
+			continue
+		}
 		var l history.Log
 		err := until(ctx, copyWait, func() (err error) {
 			l, err = r.dumpCopy(ctx, n, shard)
@@ -80,7 +83,7 @@ func (r *rig) glimpseShard(ctx context.Context, shard int) {
 		}
 	}
 	if end < math.MaxUint64 {
-		// The lower end of both logs, so that the next reading misses nothing of either.
+		// The lowest end of the logs, so that the next reading misses nothing of any.
 		r.glimpsed[shard] = end
 	}
 }

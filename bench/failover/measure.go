@@ -18,6 +18,8 @@ type round struct {
 	// The longest time between two acknowledged puts of each shard, before the program mended what was broken and from
 	// then on; only with several shards.
 	gaps, returns []time.Duration
+	// The most ticks that a job of each shard has lost, of those that count for the figure missing; only with several shards.
+	lost []int
 }
 
 // figure is the name of what is measured of a round: a time in nanoseconds, or a count.
@@ -95,12 +97,24 @@ func measure(h *history.History) []round {
 			}
 		}
 		r.takeFarewells(late, s)
-		for _, n := range h.Missing(f.From, f.Healed) {
-			r.most(missing, int64(n))
-		}
+		r.takeMissing(h, f)
 		rounds = append(rounds, r)
 	}
 	return rounds
+}
+
+// takeMissing notes the ticks that never arrived: of the job that lost most, and of that job of each shard.
+func (r *round) takeMissing(h *history.History, f history.Fault) {
+	if h.Shards > 1 {
+		r.lost = make([]int, h.Shards)
+	}
+	for job, n := range h.Missing(f.From, f.Healed) {
+		r.most(missing, int64(n))
+		if h.Shards > 1 {
+			shard := history.ShardOf(job, h.Shards)
+			r.lost[shard] = max(r.lost[shard], n)
+		}
+	}
 }
 
 // firstLaunches returns when each shard that a fault takes the leader of has seen a launch of the next one; not ok if one

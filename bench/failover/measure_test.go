@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +64,14 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// nameIn returns a name that begins so, of a job in one of two shards.
+func nameIn(shard int, name string) string {
+	for history.ShardOf(name, 2) != shard {
+		name += "."
+	}
+	return name
+}
+
 // TestShardGaps tells the gap of the shards that the victim led from that of the others, and both from what the return of
 // the node costs.
 func TestShardGaps(t *testing.T) {
@@ -80,7 +90,19 @@ func TestShardGaps(t *testing.T) {
 			}
 		}
 	}
+	// Of two jobs in each shard, the one that lost more counts.
+	for name, n := range map[string]int{"tick-a": 8, "tick-b": 6} {
+		job := nameIn(1, name)
+		spec := history.Spec{Kind: "every", Step: time.Second / 4, Sure: true}
+		h.Ops = append(h.Ops, history.Op{ID: len(h.Ops) + 1, Kind: "put", Job: job, Spec: &spec, Returned: ms(1000), Outcome: "acked"})
+		for i := range n {
+			h.Deliveries = append(h.Deliveries, history.Delivery{Job: job, RunID: fmt.Sprint(job, i), Scheduled: ms(5000 + 250*i), Arrived: ms(5000 + 250*i)})
+		}
+	}
 	rounds := measure(h)
+	if want := []int{0, 6}; !slices.Equal(rounds[0].lost, want) || rounds[0].figures[missing] != 6 {
+		t.Errorf("lost %v, and %d; want %v of 12", rounds[0].lost, rounds[0].figures[missing], want)
+	}
 	for f, want := range map[figure]string{putGap: "50ms", ledGap: "800ms", otherGap: "50ms", returnGap: "300ms"} {
 		if got := f.shown(rounds[0].figures[f]); got != want {
 			t.Errorf("%s is %s, want %s", f, got, want)

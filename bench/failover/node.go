@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -65,6 +66,12 @@ func (n *node) restart() error {
 
 // shardDir returns the directory of a shard.
 func (n *node) shardDir(shard int) string { return filepath.Join(n.dir, "shards", strconv.Itoa(shard)) }
+
+// holds reports whether the node has a copy of a shard. Of three nodes, two have each shard but the first.
+func (n *node) holds(shard int) bool {
+	_, err := os.Stat(filepath.Join(n.shardDir(shard), "wal"))
+	return err == nil
+}
 
 // url returns the URL of a path of the node.
 func (n *node) url(path string) string {

@@ -16,6 +16,7 @@ type options struct {
 	binary   string
 	topology string
 	shards   int
+	nodes    int // that can lead
 	network  string
 	// a larger one measures a slow takeover in full, and prolongs a round in which none comes
 	patience  time.Duration
@@ -49,6 +50,7 @@ const (
 	roundsMax   = 1000
 	clientsMax  = 64
 	shardsMax   = 16 // each has a client of its own
+	nodesMin    = 2
 	patienceMin = time.Second
 	patienceMax = 10 * time.Minute
 )
@@ -63,6 +65,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.StringVar(&o.binary, "binary", "bin/carillon", "program of the nodes")
 	flags.StringVar(&o.topology, "topology", embedded, "where NATS is: embedded, outside, or guarded, which is embedded with rights and TLS on all listeners")
 	flags.IntVar(&o.shards, "shards", 1, "shards of the cluster, a power of two; with several, those scenarios alone that the list marks with S")
+	flags.IntVar(&o.nodes, "nodes", nodesMin, "nodes that can lead: 2, beside which an embedded cluster has a witness, or 3, which need several shards; then those scenarios alone that the list marks with N")
 	flags.StringVar(&o.network, "network", anyNetwork, "what joins the processes: "+namespaces+" (root on Linux), "+proxies+" (loopback), or "+anyNetwork+", the first that can be had")
 	flags.StringVar(&names, "scenario", shortPlan, "what to break: names with commas between; all that the topology allows; or short, those with a star:\n"+listScenarios())
 	flags.DurationVar(&o.patience, "patience", 30*time.Second, "how long the cluster may not serve before a fault is healed all the same")
@@ -84,7 +87,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	if o.bounds, err = boundsWith(o.overrides); err != nil {
 		return o, err
 	}
-	o.plan, err = planOf(names, o.topology, o.shards)
+	o.plan, err = planOf(names, &o)
 	// It depends on the plan, so it comes last.
 	if o.rounds == 0 {
 		o.rounds = len(o.plan)
@@ -103,6 +106,10 @@ func (o *options) validate() error {
 		return fmt.Errorf("--topology is %q; want %s, %s or %s", o.topology, embedded, outside, guarded)
 	case o.shards < 1 || o.shards > shardsMax || o.shards&(o.shards-1) != 0:
 		return fmt.Errorf("--shards is %d; want a power of two from 1 to %d", o.shards, shardsMax)
+	case o.nodes < nodesMin || o.nodes > members:
+		return fmt.Errorf("--nodes is %d; want %d or %d", o.nodes, nodesMin, members)
+	case o.nodes > nodesMin && o.shards == 1:
+		return fmt.Errorf("--nodes is %d; with one shard want %d", o.nodes, nodesMin)
 	case o.network != namespaces && o.network != proxies && o.network != anyNetwork:
 		return fmt.Errorf("--network is %q; want %s, %s or %s", o.network, namespaces, proxies, anyNetwork)
 	case o.patience < patienceMin || o.patience > patienceMax:
@@ -118,31 +125,29 @@ func (o *options) validate() error {
 	return nil
 }
 
-// planOf reads a list of scenarios. A scenario that is named and does not fit the topology or the number of shards is an
-// error, while all and short leave it out.
-func planOf(names, topology string, shards int) ([]scenario, error) {
+// planOf reads a list of scenarios. A scenario that is named and does not fit the topology, the number of shards or that of
+// nodes is an error, while all and short leave it out.
+func planOf(names string, o *options) ([]scenario, error) {
 	var plan []scenario
 	if names == "all" || names == shortPlan {
 		for _, s := range scenarios {
-			if s.fits(topology) && (s.divided || shards == 1) && (names == "all" || s.isShort(topology, shards)) {
+			if s.unfit(o) == "" && (names == "all" || s.isShort(o.topology, o.shards)) {
 				plan = append(plan, s)
 			}
 		}
 		if len(plan) == 0 {
-			return nil, fmt.Errorf("--scenario: %s is nothing for the topology %s with %d shards", names, topology, shards)
+			return nil, fmt.Errorf("--scenario: %s is nothing for the topology %s with %d shards on %d nodes", names, o.topology, o.shards, o.nodes)
 		}
 		return plan, nil
 	}
 	for _, name := range strings.Split(names, ",") {
 		// A scenario may be named twice; it is then struck twice in each turn through the plan.
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
-		switch {
-		case at < 0:
+		if at < 0 {
 			return nil, fmt.Errorf("--scenario: %q is unknown; want short, all, or some of\n%s", name, listScenarios())
-		case !scenarios[at].fits(topology):
-			return nil, fmt.Errorf("--scenario: %s is not for the topology %s", name, topology)
-		case shards > 1 && !scenarios[at].divided:
-			return nil, fmt.Errorf("--scenario: %s is not for a cluster with several shards", name)
+		}
+		if unfit := scenarios[at].unfit(o); unfit != "" {
+			return nil, fmt.Errorf("--scenario: %s is not for %s", name, unfit)
 		}
 		plan = append(plan, scenarios[at])
 	}
@@ -159,7 +164,7 @@ func (o *options) command() string {
 	line := fmt.Sprintf("go run ./bench/failover --binary %s --topology %s --network %s --scenario %s --rounds %d --clients %d --patience %s --seed %d",
 		o.binary, o.topology, o.network, strings.Join(names, ","), o.rounds, o.clients, o.patience, o.seed)
 	if o.shards > 1 {
-		line += fmt.Sprintf(" --shards %d", o.shards)
+		line += fmt.Sprintf(" --shards %d --nodes %d", o.shards, o.nodes)
 	}
 	for _, b := range o.overrides {
 		line += " --bound " + b

@@ -44,6 +44,13 @@ func TestParse(t *testing.T) {
 		{"--shards 4 --scenario handover,rolling-restart,partition,nats-leader", 4, ""},
 		{"--shards 4 --scenario junk", 0, "not for a cluster with several shards"},
 		{"--shards 4 --topology guarded", 0, "nothing for the topology guarded with 4 shards"},
+		{"--shards 4 --nodes 3 --scenario nats-leader,sigstop-leader", 2, ""},
+		{"--shards 4 --nodes 3 --topology outside --scenario all", 2, ""},
+		{"--shards 4 --nodes 3 --scenario bucket-leader", 1, ""},
+		{"--shards 4 --scenario bucket-leader", 0, "not for 2 nodes"},
+		{"--shards 4 --nodes 3 --scenario kill9-leader", 0, "not for 3 nodes"},
+		{"--shards 4 --nodes 4", 0, "want 2 or 3"},
+		{"--nodes 3", 0, "with one shard want 2"},
 		{"--shards 3", 0, "want a power of two"},
 		{"--shards 32", 0, "from 1 to 16"},
 		{"surplus", 0, "unknown argument"},
@@ -74,6 +81,11 @@ func TestAll(t *testing.T) {
 		}
 		for _, s := range o.plan {
 			known[s.name] = true
+		}
+		if three, err := parse([]string{"--binary", binary, "--topology", topology, "--shards", "4", "--nodes", "3", "--scenario", "all"}, io.Discard); err == nil {
+			for _, s := range three.plan {
+				known[s.name] = true
+			}
 		}
 		again, err := parse(strings.Fields(o.command())[3:], io.Discard)
 		if err != nil || again.command() != o.command() {

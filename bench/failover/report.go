@@ -36,6 +36,7 @@ func printTable(w io.Writer, rounds []round) error {
 	}
 	if divided {
 		printGaps(t, rounds)
+		printLost(t, rounds)
 		if err := t.Flush(); err != nil {
 			return err
 		}
@@ -64,6 +65,20 @@ func printGaps(w io.Writer, rounds []round) {
 				star = "*"
 			}
 			fmt.Fprintf(w, "\t%s%s/%s", putGap.shown(int64(g)), star, putGap.shown(int64(r.returns[shard])))
+		}
+	}
+}
+
+// printLost prints how many ticks the job of each shard has lost that lost most.
+func printLost(w io.Writer, rounds []round) {
+	fmt.Fprint(w, "\n\nround\tticks missing of")
+	for shard := range rounds[0].lost {
+		fmt.Fprintf(w, "\tshard %d", shard)
+	}
+	for i, r := range rounds {
+		fmt.Fprintf(w, "\n%d\t%s", i+1, r.scenario)
+		for _, n := range r.lost {
+			fmt.Fprintf(w, "\t%d", n)
 		}
 	}
 }
@@ -116,6 +131,7 @@ type roundJSON struct {
 	// The next two are by shard: until what was broken was mended, and from then on.
 	PutGaps    []time.Duration `json:"put_gaps,omitempty"`
 	ReturnGaps []time.Duration `json:"return_gaps,omitempty"`
+	Lost       []int           `json:"missing_by_shard,omitempty"` // ticks of the job that lost most
 }
 
 // boundJSON is a bound in the JSON of a report.
@@ -147,7 +163,7 @@ func printJSON(w io.Writer, opts options, rounds []round, verdicts []verdict, fi
 		Checks   []checkJSON `json:"checks"`
 	}{Topology: opts.topology, Seed: opts.seed, Command: opts.command(), Spreads: spreads(rounds)}
 	for _, r := range rounds {
-		report.Rounds = append(report.Rounds, roundJSON{r.scenario, r.figures, r.led, r.gaps, r.returns})
+		report.Rounds = append(report.Rounds, roundJSON{r.scenario, r.figures, r.led, r.gaps, r.returns, r.lost})
 	}
 	for _, v := range verdicts {
 		report.Bounds = append(report.Bounds, boundJSON{v.scenario, v.figure, v.most, v.worst, v.never, v.text(opts.judgeAll)})

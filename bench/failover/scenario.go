@@ -50,6 +50,23 @@ func (s *scenario) fits(topology string) bool {
 	return len(s.topologies) == 0 && topology != guarded || slices.Contains(s.topologies, topology)
 }
 
+// unfit returns what a scenario is not for, of the cluster that the options ask for; "" if it fits.
+func (s *scenario) unfit(o *options) string {
+	switch {
+	case !s.fits(o.topology):
+		return "the topology " + o.topology
+	case o.shards > 1 && !s.divided:
+		return "a cluster with several shards"
+	case o.nodes > nodesMin && !s.isForThree(), o.nodes == nodesMin && s.name == bucketLeader:
+		return fmt.Sprintf("%d nodes", o.nodes)
+	default:
+		return ""
+	}
+}
+
+// isForThree reports whether the scenario is for three nodes that can lead, too.
+func (s *scenario) isForThree() bool { return slices.Contains(threesome, s.name) }
+
 // isShort reports whether the scenario is in the short plan. With several shards that has what makes other nodes take over,
 // without namespaces, in each topology.
 func (s *scenario) isShort(topology string, shards int) bool {
@@ -70,6 +87,12 @@ var (
 	closed = []string{guarded}
 )
 
+// threesome names the scenarios that are for three nodes that can lead, too. The others count on two and a witness.
+var threesome = []string{"sigstop-leader", "nats-leader", bucketLeader}
+
+// bucketLeader is a scenario that is for three nodes alone.
+const bucketLeader = "bucket-leader"
+
 // scenarios are all ways to break a cluster, in the order of a round through all.
 var scenarios = []scenario{
 	{"kill9-leader", "SIGKILL for the leader; with NATS embedded another member leads the streams", nil, nil, inside, true, true, killLeader},
@@ -80,6 +103,7 @@ var scenarios = []scenario{
 	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, true, restartAll},
 	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, true, killStandby},
 	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, true, killServer},
+	{bucketLeader, "SIGKILL for the node that leads the bucket of the leases, and no shard; of three nodes", inside, nil, nil, false, true, killBucket},
 	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, true, partition(cut{out: true, in: true})},
 	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, true, partition(cut{out: true})},
 	{"partition-in", "what the leader is sent does not arrive", nil, inside, beside, true, true, partition(cut{in: true})},
@@ -100,19 +124,22 @@ var scenarios = []scenario{
 	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, false, fillDisk},
 }
 
-// listScenarios returns the table of scenarios for --help and for errors, with a star for those of the short plan and an S
-// for those that are for several shards, too.
+// listScenarios returns the table of scenarios for --help and for errors, with a star for those of the short plan, an S for
+// those that are for several shards, and an N for those that are for three nodes, too.
 func listScenarios() string {
 	var b strings.Builder
 	for _, s := range scenarios {
-		star, divided := " ", " "
+		star, divided, crowd := " ", " ", " "
 		if len(s.short) > 0 {
 			star = "*"
 		}
 		if s.divided {
 			divided = "S"
 		}
-		fmt.Fprintf(&b, "%s%s %-24s %s%s%s\n", star, divided, s.name, s.about,
+		if s.isForThree() {
+			crowd = "N"
+		}
+		fmt.Fprintf(&b, "%s%s%s %-24s %s%s%s\n", star, divided, crowd, s.name, s.about,
 			listed(", topology %s only", s.topologies), listed("; needs network namespaces (%s)", s.namespaces))
 	}
 	return b.String()
@@ -254,42 +281,4 @@ func restartAll(ctx context.Context, r *rig, _ *node) (blow, error) {
 		}
 		return nil
 	}}, nil
-}
-
-// electionTime is how long a server stays away whose office another has to take: 200 ticks of the jobs that
-// stand for the overlap policies.
-const electionTime = 20 * time.Second
-
-// killServer kills the NATS server that leads the streams. With NATS embedded it is the witness.
-func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
-	if r.opts.topology == embedded {
-		witness := r.cluster.nodes[members-1]
-		b := killing(witness)
-		b.victim, b.lasts = nil, electionTime
-		return b, r.streams.lead(ctx, witness.name)
-	}
-	s := r.cluster.servers[members-1]
-	if r.net.lan != nil { // that no node uses, so that nothing but the streams is lost
-		if _, _, err := r.place(ctx, r.cluster.servers[0], r.cluster.servers[1]); err != nil {
-			return blow{}, err
-		}
-	}
-	return blow{
-		land: func() error { s.proc.Kill(); return nil }, heal: s.restart, lasts: electionTime,
-	}, r.streams.lead(ctx, s.name)
-}
-
-// writeJunk needs no healing: what does not continue the log is void, and every node ignores it.
-func writeJunk(ctx context.Context, r *rig, _ *node) (blow, error) {
-	return blow{land: func() error { return r.streams.junk(ctx) }}, nil
-}
-
-// deleteStream needs no healing: the leader makes the stream again from its own log.
-func deleteStream(ctx context.Context, r *rig, _ *node) (blow, error) {
-	return blow{land: func() error { return r.streams.delete(ctx) }}, nil
-}
-
-// deleteBucket deletes the bucket of the lease, and lasts longer than a lease.
-func deleteBucket(ctx context.Context, r *rig, _ *node) (blow, error) {
-	return blow{land: func() error { return r.streams.deleteBucket(ctx) }, lasts: pauseTime}, nil
 }

@@ -101,14 +101,39 @@ func (s streams) junk(ctx context.Context) error {
 }
 
 // lead makes a server the leader of every stream, the buckets among them, as far as it takes the office.
-func (s streams) lead(ctx context.Context, server string) error {
-	found, err := s.list(ctx, "")
+func (s streams) lead(ctx context.Context, server string) error { return s.leadAll(ctx, "", server) }
+
+// leadAll makes a server the leader of every stream whose name begins so.
+func (s streams) leadAll(ctx context.Context, prefix, server string) error {
+	found, err := s.list(ctx, prefix)
 	if err != nil {
 		return err
 	}
 	for _, info := range found {
 		if err := s.moveLeader(ctx, info, server); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// leaseStream is the stream of the bucket in which the leases are.
+const leaseStream = "KV_" + leaseBucket
+
+// leadLogs makes a server the leader of the streams of all logs.
+func (s streams) leadLogs(ctx context.Context, server string) error {
+	return s.leadAll(ctx, logPrefix, server)
+}
+
+// ledBy demands that a server leads all streams whose names begin so.
+func (s streams) ledBy(ctx context.Context, server, prefix string) error {
+	found, err := s.list(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	for _, info := range found {
+		if info.Cluster == nil || info.Cluster.Leader != server {
+			return fmt.Errorf("%s does not lead the stream %s", server, info.Config.Name)
 		}
 	}
 	return nil
