@@ -8,7 +8,9 @@ import (
 )
 
 // Bounds of the pace at which missed ticks are fired, unless a rate is configured. Each shard of a cluster has an equal part
-// of them, as of the rate: together the shards fire no faster than one would.
+// of them, as of the rate: together the shards fire no faster than one would, if their usual rates are alike. A shard knows
+// its own usual rate alone, so beside shards that follow theirs, idle ones have their part of the least one nevertheless:
+// together less than catchupRateMin more than one would fire.
 const (
 	catchupRateMin = 1_000.0  // runs a second
 	catchupRateMax = 10_000.0 // runs a second

@@ -21,3 +21,22 @@ func TestShardsShareThePace(t *testing.T) {
 		}
 	}
 }
+
+// TestShardsOfDifferentUse: shards whose usual rates differ catch up faster than one would, by less than the least rate. With a
+// rate that is configured they do not.
+func TestShardsOfDifferentUse(t *testing.T) {
+	for _, usual := range [][]float64{{500, 0, 0, 0}, {400, 100, 0, 0}, {1000, 1000, 0, 0}, {5000, 1, 1, 1}} {
+		sum, shared, fixed := 0.0, 0.0, 0.0
+		for _, u := range usual {
+			one, rate := newPace(0, len(usual), 0), newPace(1000, len(usual), 0)
+			one.restore(u)
+			rate.restore(u)
+			sum, shared, fixed = sum+u, shared+one.rate(), fixed+rate.rate()
+		}
+		alone := newPace(0, 1, 0)
+		alone.restore(sum)
+		if shared >= alone.rate()+catchupRateMin || fixed != 1000 {
+			t.Errorf("%v: %v runs a second in all, where one would fire %v; by a rate of 1000 it is %v", usual, shared, alone.rate(), fixed)
+		}
+	}
+}
