@@ -165,6 +165,8 @@ func TestSizesAreChecked(t *testing.T) {
 		"cluster --load 0":                      "--load is 0",
 		"cluster --count=-1":                    "--count is -1",
 		"cluster --rate 0":                      "nothing to fire",
+		"outage --shards 3":                     "3 shards",
+		"outage --shards 4 --nodes 1":           "--nodes is 1",
 		"flood --mix dance":                     "--mix must be one of",
 		"flood --parallel 3":                    "--parallel is 3",
 		"flood --readers 0":                     "--readers is 0",

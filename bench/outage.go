@@ -1,19 +1,23 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // outageCmd keeps a server down while many jobs are due, and measures other jobs while the server
 // catches up.
 type outageCmd struct {
-	Count int           `help:"Jobs that are due while the server is down." default:"1000000"`
-	Away  time.Duration `help:"How long after that it starts again." default:"10s"`
-	Rate  int           `help:"One-shots a second that are due from then on." default:"500"`
-	For   time.Duration `help:"For how long." default:"20s"`
+	Count  int           `help:"Jobs that are due while the server is down." default:"1000000"`
+	Away   time.Duration `help:"How long after that it starts again." default:"10s"`
+	Rate   int           `help:"One-shots a second that are due from then on; of several shards, that were decided before." default:"500"`
+	For    time.Duration `help:"For how long." default:"20s"`
+	Shards int           `help:"Shards. With several, all nodes of a cluster are down, and what is measured is how fast they catch up together." default:"1"`
+	Nodes  int           `help:"Nodes of a cluster with several shards." default:"3"`
 }
 
 // overdueSubject is the target of the jobs that are due in the outage. It has no subscriber, because so
@@ -25,7 +29,8 @@ func (c *outageCmd) Validate() error {
 	if c.Away < 2*time.Second || c.Away > windowMax {
 		return fmt.Errorf("--away is %s; want 2s to %s", c.Away, windowMax)
 	}
-	if err := within("count", c.Count, 1, armedMax); err != nil {
+	err := errors.Join(within("count", c.Count, 1, armedMax), within("nodes", c.Nodes, 2, outsideNodesMax), job.ValidateShards(c.Shards))
+	if err != nil {
 		return err
 	}
 	return c.fires().Validate()
@@ -37,6 +42,9 @@ func (c *outageCmd) fires() *jitterCmd {
 }
 
 func (c *outageCmd) measure(s *stand) []*result {
+	if c.Shards > 1 {
+		return []*result{s.show(c.measureShards(s))}
+	}
 	r := &result{Name: "outage"}
 	r.Setting = fmt.Sprintf("%d one-shots are due while the server is down (SIGKILL); it starts %s later, and %d one-shots a second are due from then on, for %s", c.Count, c.Away, c.Rate, c.For)
 	if err := c.run(s, r); err != nil {

@@ -82,10 +82,10 @@ func (s *stand) add(list *[]*member, dir, web string, flags ...string) (err erro
 	return err
 }
 
-// awaitAll waits until all processes are ready.
+// awaitAll waits until all processes are ready. They may have many jobs to read.
 func awaitAll(list []*member) error {
 	for _, m := range list {
-		if err := m.awaitReady(trioWait); err != nil {
+		if err := m.awaitReady(readyWait); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/carillon-io/carillon/bench/measure"
@@ -13,11 +15,12 @@ import (
 // takeoverCmd loads many jobs into a cluster of several shards, and kills one of its nodes. Before, it does the same with a
 // cluster of one shard and fewer jobs, so that the memory of a job can be compared.
 type takeoverCmd struct {
-	Jobs   int `help:"Jobs of the cluster with several shards." default:"200000"`
-	Shards int `help:"Its shards." default:"4"`
-	Nodes  int `help:"Nodes of each cluster." default:"2"`
-	One    int `help:"Jobs of the cluster with one shard; 0 leaves it out." default:"100000"`
-	Every  int `help:"Jobs that tick once a second from before the kill on." default:"200"`
+	Jobs    int    `help:"Jobs of the cluster with several shards." default:"200000"`
+	Shards  int    `help:"Its shards." default:"4"`
+	Nodes   int    `help:"Nodes of each cluster." default:"2"`
+	One     int    `help:"Jobs of the cluster with one shard; 0 leaves it out." default:"100000"`
+	Every   int    `help:"Jobs that tick once a second from before the kill on." default:"200"`
+	Divided string `help:"Data directory for node a of the cluster with several shards, which has its jobs: as carillon shard divide makes it with --cluster-name bench --node a. It is used up." type:"path" placeholder:"DIR"`
 }
 
 // Validate returns an error for sizes out of range.
@@ -38,8 +41,12 @@ func (c *takeoverCmd) measure(s *stand) []*result {
 		if t.count == 0 {
 			continue
 		}
-		r := &result{Name: t.name, Setting: fmt.Sprintf("%d nodes, three NATS servers outside, %d shards, %d jobs by jobs.put_many through any node; SIGKILL of the node that leads shard 0, "+
-			"while %d × @every 1s fire", c.Nodes, t.shards, t.count, c.Every)}
+		how := "by jobs.put_many through any node"
+		if t.isDivided() {
+			how = "of a divided directory"
+		}
+		r := &result{Name: t.name, Setting: fmt.Sprintf("%d nodes, three NATS servers outside, %d shards, %d jobs %s; SIGKILL of the node that leads shard 0, "+
+			"while %d × @every 1s fire", c.Nodes, t.shards, t.count, how, c.Every)}
 		err := t.run(s, r)
 		if alone > 0 && t.perJob > 0 {
 			r.add("rss_ratio", "resident bytes a job, several shards to one", t.perJob/alone, "")
@@ -90,10 +97,18 @@ func (t *takeover) demand(s *stand) error {
 	return nil
 }
 
+// isDivided reports whether the cluster begins with the jobs of a directory.
+func (t *takeover) isDivided() bool { return t.Divided != "" && t.shards > 1 }
+
 // run loads the cluster, kills a node, and starts it again.
 func (t *takeover) run(s *stand, r *result) (err error) {
 	if err := t.demand(s); err != nil {
 		return err
+	}
+	if t.isDivided() {
+		if err := os.Rename(t.Divided, filepath.Join(s.dir, t.name+"-a")); err != nil {
+			return fmt.Errorf("--divided: %w; want a directory on the file system of --dir", err)
+		}
 	}
 	t.outside, err = s.launchOutside(t.name, t.Nodes, t.shards)
 	defer t.clear()
@@ -102,7 +117,13 @@ func (t *takeover) run(s *stand, r *result) (err error) {
 	}
 	s.wait(idleWait)
 	empty := t.memories()
-	if err := t.fill(s, r); err != nil {
+	if t.isDivided() {
+		clear(empty) // no node was empty: their own memory counts for the jobs
+		err = t.find(s, r)
+	} else {
+		err = t.fill(s, r)
+	}
+	if err != nil {
 		return err
 	}
 	if err := t.weigh(s, r, empty); err != nil {
@@ -132,6 +153,19 @@ func (t *takeover) fill(s *stand, r *result) error {
 	s.say("%s: loaded; leaving the nodes alone for %s", t.name, idleWait)
 	s.wait(idleWait)
 	return s.ctx.Err()
+}
+
+// find takes the jobs of the directory that the cluster was started with for those of the load. Both nodes hold them now: one
+// has read them from its disk, and the others were sent them.
+func (t *takeover) find(s *stand, r *result) error {
+	t.load = newBulkLoad(s, 0) // there is nothing to compare with
+	st, err := statusOf(s, t.client)
+	t.load.accepted = st.Jobs
+	r.count("found", "jobs of the divided directory", st.Jobs)
+	if err == nil && st.Jobs != t.count {
+		err = fmt.Errorf("the divided directory has %d jobs; want the %d of --jobs", st.Jobs, t.count)
+	}
+	return err
 }
 
 // counted checks that the cluster has as many jobs as it should.
