@@ -41,7 +41,7 @@ func newTicket(p ...core.Proposal) *ticket { return &ticket{proposals: p, done: 
 // one. It is the only goroutine that touches the core, and the only one that appends. So a step needs no lock, and the
 // order of commits is the order of steps.
 func (e *Engine) loop(ctx context.Context) error {
-	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{}), pace: pacingFor(e.opts.Settings.Lead, e.opts.Settings.Shards)}
+	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{}), pace: pacingFor(e.opts.Settings.Lead, e.opts.Shard, e.opts.Settings.Shards)}
 	g.wakeAt = instant.Of(e.opts.Clock.Now()) // the first step finds out what is due
 	defer g.timer.Stop()
 	defer g.refuseAll()

@@ -43,14 +43,14 @@ func (q *outcomeQueue) add(o job.Outcome, mayWait bool) {
 	}
 }
 
-// stepAt returns when the loop must step for the outcomes, if those that may wait do so for a while; false if none waits.
-func (q *outcomeQueue) stepAt(patience time.Duration) (at time.Time, some bool) {
+// stepAt returns when the loop must step for the outcomes, if those that may wait do so as a pacing says; false if none waits.
+func (q *outcomeQueue) stepAt(p pacing) (at time.Time, some bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.list) == 0 {
 		return at, false
 	}
-	at = q.waits[0].since.Add(patience)
+	at = p.rounds.last(q.waits[0].since.Add(p.outcomes))
 	if !q.urgent.IsZero() {
 		if soon := q.urgent.Add(minPacing.outcomes); soon.Before(at) {
 			at = soon

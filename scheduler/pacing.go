@@ -16,6 +16,8 @@ type pacing struct {
 	// outcomes is how long an outcome for which nothing waits may wait for others before it causes a commit. So many
 	// runs more may be launched again after a crash.
 	outcomes time.Duration
+	// rounds are when it steps for outcomes and decisions that may wait.
+	rounds rounds
 }
 
 // minPacing is what a scheduler has that is not ahead, and the patience with outcomes that something waits for.
@@ -31,16 +33,20 @@ const (
 	outcomesMost   = 5 * outcomesOfOne
 )
 
-// pacingFor returns the pacing for a lead, of one of so many shards: a fifth of the lead, up to the bounds. In a cluster, which
+// pacingFor returns the pacing for a lead, of a shard of so many: a fifth of the lead, up to the bounds. In a cluster, which
 // is ten seconds ahead, more than that gives hardly fewer commits.
-func pacingFor(lead time.Duration, shards int) pacing {
+func pacingFor(lead time.Duration, shard uint32, shards int) pacing {
 	company := time.Duration(max(shards, 1))
 	decisions := max(decisionsOfOne, min(company*decisionsOfOne, lead/10))
 	outcomes := max(outcomesOfOne, min(company*outcomesOfOne, outcomesMost, lead/10))
-	return pacing{
+	p := pacing{
 		decisions: max(minPacing.decisions, min(lead/5, decisions)),
 		outcomes:  max(minPacing.outcomes, min(lead/5, outcomes)),
 	}
+	if shards > 1 {
+		p.rounds = roundsFor(p.outcomes, shard, shards)
+	}
+	return p
 }
 
 // patience returns how long the loop may wait for a proposal before it must step for another reason: for outcomes, or because
@@ -57,20 +63,20 @@ func (g *gathering) patience() time.Duration {
 	return max(0, wait)
 }
 
-// outcomesPatience returns how long an outcome that frees nothing by itself may wait now.
-func (g *gathering) outcomesPatience() time.Duration {
+// outcomesPatience returns the pacing for outcomes that free nothing by themselves, as of now.
+func (g *gathering) outcomesPatience() pacing {
 	if g.awaits {
-		return minPacing.outcomes
+		return minPacing
 	}
-	return g.pace.outcomes
+	return g.pace
 }
 
 // untilDecision returns how long the loop may rest before the step that the core asked for: until the pause since the last
-// step is over, but not beyond the instant at which decisions would no longer be far ahead.
+// step is over and a round comes, but not beyond the instant at which decisions would no longer be far ahead.
 func (g *gathering) untilDecision() time.Duration {
 	now := instant.Of(g.engine.opts.Clock.Now())
 	since := time.Since(g.lastStep)
-	rest := max(g.wakeAt.Sub(now), g.pace.decisions-since)
+	rest := g.pace.rounds.wait(time.Now(), max(g.wakeAt.Sub(now), g.pace.decisions-since))
 	rest = min(rest, max(g.latest, g.wakeAt).Sub(now))
 	return max(rest, minPacing.decisions-since)
 }

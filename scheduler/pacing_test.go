@@ -16,27 +16,27 @@ func TestPacingFor(t *testing.T) {
 	for lead, want := range map[time.Duration]pacing{
 		time.Millisecond:       minPacing,
 		20 * time.Millisecond:  minPacing,
-		250 * time.Millisecond: {50 * time.Millisecond, 50 * time.Millisecond},
-		10 * time.Second:       {100 * time.Millisecond, 50 * time.Millisecond},
-		time.Minute:            {100 * time.Millisecond, 50 * time.Millisecond},
+		250 * time.Millisecond: {decisions: 50 * time.Millisecond, outcomes: 50 * time.Millisecond},
+		10 * time.Second:       {decisions: 100 * time.Millisecond, outcomes: 50 * time.Millisecond},
+		time.Minute:            {decisions: 100 * time.Millisecond, outcomes: 50 * time.Millisecond},
 	} {
 		for _, shards := range []int{0, 1} {
-			if got := pacingFor(lead, shards); got != want {
+			if got := pacingFor(lead, 0, shards); got != want {
 				t.Errorf("%s ahead, %d shards: %+v, want %+v", lead, shards, got, want)
 			}
 		}
 	}
 	for shards, want := range map[int]pacing{
-		2:   {200 * time.Millisecond, 100 * time.Millisecond},
-		4:   {400 * time.Millisecond, 200 * time.Millisecond},
-		16:  {time.Second, 250 * time.Millisecond},
-		256: {time.Second, 250 * time.Millisecond},
+		2:   {200 * time.Millisecond, 100 * time.Millisecond, rounds{100 * time.Millisecond, 0}},
+		4:   {400 * time.Millisecond, 200 * time.Millisecond, rounds{200 * time.Millisecond, 0}},
+		16:  {time.Second, 250 * time.Millisecond, rounds{250 * time.Millisecond, 62_500 * time.Microsecond}},
+		256: {time.Second, 250 * time.Millisecond, rounds{250 * time.Millisecond, 31_250 * time.Microsecond}},
 	} {
-		if got := pacingFor(10*time.Second, shards); got != want {
+		if got := pacingFor(10*time.Second, 1, shards); got != want {
 			t.Errorf("%d shards: %+v, want %+v", shards, got, want)
 		}
 	}
-	if got, want := pacingFor(time.Second, 16), (pacing{100 * time.Millisecond, 100 * time.Millisecond}); got != want {
+	if got, want := pacingFor(time.Second, 0, 16), (pacing{100 * time.Millisecond, 100 * time.Millisecond, rounds{every: 100 * time.Millisecond}}); got != want {
 		t.Errorf("16 shards, a second ahead: %+v, want %+v", got, want)
 	}
 }
@@ -46,12 +46,12 @@ func TestPacingFor(t *testing.T) {
 func TestOutcomesWait(t *testing.T) {
 	const patience = 50 * time.Millisecond
 	q := outcomeQueue{ready: make(chan struct{}, 1)}
-	if _, some := q.stepAt(patience); some {
+	if _, some := q.stepAt(pacing{outcomes: patience}); some {
 		t.Error("an empty queue asks for a step")
 	}
 	within := func(what string, most time.Duration) {
 		t.Helper()
-		at, some := q.stepAt(patience)
+		at, some := q.stepAt(pacing{outcomes: patience})
 		if wait := time.Until(at); !some || wait > most || most == patience && wait < patience/2 {
 			t.Errorf("%s: the next step is in %s (%t), want about %s", what, wait, some, most)
 		}
@@ -97,7 +97,7 @@ func (l slowLog) Append(epoch uint64, batch []byte) (job.Position, error) {
 // TestOutcomesDelayNoOtherWork: work that was left over, or is due soon, does not wait because an outcome may.
 func TestOutcomesDelayNoOtherWork(t *testing.T) {
 	e := must(Open(Options{Log: &stillLog{}, Store: newMemStore(), Sender: &shortSender{left: make(map[string]int)}, Settings: Settings{Lead: 10 * time.Second}}))
-	g := gathering{engine: e, pace: pacingFor(10*time.Second, 1), lastStep: time.Now()}
+	g := gathering{engine: e, pace: pacingFor(10*time.Second, 0, 1), lastStep: time.Now()}
 	e.outcomes.add(job.Outcome{}, true)
 	for what, at := range map[string][2]instant.Millis{
 		"left over":        {instant.LongAgo, instant.LongAgo},
