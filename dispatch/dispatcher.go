@@ -54,7 +54,7 @@ func New(o Options) (*Dispatcher, error) {
 		ended:  make(chan struct{}),
 	}
 	d.handlers = newHandlers(o.Handlers)
-	d.ledger.afterReport = d.afterReport
+	d.ledger.afterReport, d.ledger.isCrowded = d.afterReport, d.places.isAsked
 	if o.NATS != nil {
 		link := newLink(o, d.ledger)
 		if err := link.attach(o.NATS); err != nil {

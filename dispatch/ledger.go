@@ -21,6 +21,7 @@ import (
 type ledger struct {
 	start       time.Time      // deadlines count from here, on the monotonic clock
 	afterReport func(*attempt) // called after done
+	isCrowded   func() bool    // launches wait for the places of other attempts
 	tracer      Tracer         // nil: attempts are not traced
 
 	// mu is held for a few steps only, since every launch needs it: never during a call of done, of a tracer or of

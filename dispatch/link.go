@@ -25,6 +25,8 @@ type link struct {
 
 	outbox *queue[*attempt]  // to the publisher
 	sent   *queue[published] // to the confirmer
+	hurry  chan struct{}     // of capacity 1: a run in sent is awaited
+	pause  time.Duration     // see confirmPause
 
 	// Used by the publisher's goroutine only.
 	message *message
@@ -32,6 +34,7 @@ type link struct {
 	next    []*attempt                   // taken from the backlog and not yet published; they come first
 	pruneAt int                          // length of the backlog at which it is searched for concluded attempts
 	group   []published
+	awaited bool // a run of the group is awaited
 	isDown  bool // the last publish found no connection; only for the log
 
 	denialLogged time.Time // used by the confirmer's goroutine only
@@ -90,6 +93,8 @@ func newLink(o Options, ledger *ledger) *link {
 		replies: newReplies(ledger),
 		outbox:  newQueue[*attempt](),
 		sent:    newQueue[published](),
+		hurry:   make(chan struct{}, 1),
+		pause:   o.confirmPause,
 		message: newMessage(),
 		backlog: fair.NewQueue[string, *attempt](publishQuantum),
 		pruneAt: pruneMin,

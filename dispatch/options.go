@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -95,6 +96,8 @@ type Options struct {
 
 	// Logger receives lost connections and messages that the NATS server refused. Nil discards them.
 	Logger *slog.Logger
+
+	confirmPause time.Duration // a test sets another one
 }
 
 // rules returns the rules that targets must still fulfil when they are launched.
@@ -108,6 +111,7 @@ func (o Options) withDefaults() Options {
 	o.InFlightMax = cmp.Or(o.InFlightMax, 16_384)
 	o.PublishMax = cmp.Or(o.PublishMax, 1<<18)
 	o.TenantLinksMax = cmp.Or(o.TenantLinksMax, tenantLinksMax)
+	o.confirmPause = cmp.Or(o.confirmPause, confirmPause)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

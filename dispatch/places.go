@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
@@ -50,12 +51,6 @@ type lane struct {
 	queued bool           // it has a free place for its first ask, but waits for one of its tenant or its kind
 }
 
-// ask is a call of reserve that found no place: the function to call when one is free.
-type ask struct {
-	weight int64 // payload bytes of the attempt
-	room   func() bool
-}
-
 // tenantPlaces holds what the lanes of one tenant and one kind share. It exists while one of these lanes
 // does.
 type tenantPlaces struct {
@@ -98,6 +93,8 @@ type places struct {
 	most  int // the largest length that lanes had; a Go map never shrinks, so an empty one that was large is replaced
 	kinds [job.TargetHandler + 1]kindPlaces
 
+	asked atomic.Int64 // asks that wait
+
 	totals map[string]*tenantTotal // of the tenants with a lane; empty without inFlight
 }
 
@@ -127,6 +124,7 @@ func (s *places) reserve(key job.Lane, weight int64, room func() bool) bool {
 		return true
 	}
 	l.asks.Push(ask{weight, room})
+	s.asked.Add(1)
 	l.queueUp()
 	return false
 }
@@ -141,12 +139,6 @@ func (s *places) find(key job.Lane) *lane {
 		panic(fmt.Sprintf("dispatch: no place is reserved in lane %+v", key))
 	}
 	return l
-}
-
-// grant is a place that places has taken for an ask, whose room is still to be called.
-type grant struct {
-	ask
-	lane *lane
 }
 
 // release gives a place back, and calls room for each ask that gets a place by it. It calls them without
@@ -173,7 +165,7 @@ func (s *places) free(l *lane, weight int64) (grants []grant) {
 	l.queueUp()
 	s.kindsAfter(l.kind, l.tenant, func(k *kindPlaces) {
 		for next := k.next(); next != nil; next = k.next() {
-			grants = append(grants, grant{next.asks.Pop(), next})
+			grants = append(grants, s.grant(next))
 			next.queueUp()
 		}
 	})

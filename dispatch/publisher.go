@@ -102,6 +102,10 @@ func (k *link) publishGroup(attempts []*attempt) int {
 	}
 	if len(k.group) > 0 {
 		k.sent.push(k.group...)
+		if k.awaited {
+			signal(k.hurry) // after the push: the confirmer takes all that is there
+			k.awaited = false
+		}
 		clear(k.group)
 		k.group = k.group[:0]
 	}
@@ -129,6 +133,7 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 	switch {
 	case err == nil:
 		k.group = append(k.group, published{a, life})
+		k.awaited = k.awaited || a.delivery.Awaited
 	case isDown(err):
 		k.replies.forget(a)
 		k.ledger.retreat(a)

@@ -103,7 +103,7 @@ func (s *places) reviewTotals() (grants []grant) {
 			}
 		}
 		for next := k.next(); next != nil; next = k.next() {
-			grants = append(grants, grant{next.asks.Pop(), next})
+			grants = append(grants, s.grant(next))
 			next.queueUp()
 		}
 	}

@@ -19,6 +19,7 @@ type Delivery struct {
 	Fence         uint64
 	Timeout       time.Duration // bound of the attempt's duration, from its launch
 	Origin        TraceContext  // the span that registered the job; zero if none
+	Awaited       bool          // another run may wait for the end of this one
 }
 
 // Outcome is how an attempt ended. A Delivery has exactly one, whether the sender made it or the attempt was never
