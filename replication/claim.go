@@ -97,9 +97,9 @@ func (n *Node) bar(why error) {
 	}
 }
 
-// claim tries to take the lease, and reports whether this node now has it. After a failure the node knows who
-// has it instead. From the start of a claim on, this node gives no promise; if it had given one just before, it
-// does not claim.
+// claim tries to take the lease, and reports whether this node now has it, or is to lead with a claim that it sends
+// beside the record of its epoch, see [Node.succeeds]. After a failure the node knows who has it instead. From the start
+// of a claim on, this node gives no promise; if it had given one just before, it does not claim.
 func (n *Node) claim(ctx context.Context) bool {
 	if n.challenger.revision == 0 && !n.challenger.cautious && !n.founding(ctx) {
 		n.challenger.cautious = true
@@ -112,22 +112,14 @@ func (n *Node) claim(ctx context.Context) bool {
 		word.claimEnded()
 		return false
 	}
-	begun := n.opts.Boot()
-	v := n.challenger.claim(n.id)
-	revision, err := n.register.claim(ctx, &v, n.challenger.value, n.challenger.revision)
-	if err == nil {
-		n.challenger.saw(begun, revision, v)
-		n.begin(v, revision, begun)
+	t := &succession{value: n.challenger.claim(n.id), known: n.challenger.value, revision: n.challenger.revision}
+	if n.succeeds() {
+		n.succession = t
+		n.leadership.starting.Store(true)
 		return true
 	}
-	if errors.Is(err, errLost) {
-		word.claimEnded()
-	} else {
-		// The claim may be stored all the same. It counts as under way until a newer revision is seen, see promises.
-		n.warn("the lease cannot be taken; trying again", err)
-	}
-	n.refresh(ctx)
-	return false
+	n.sendClaim(ctx, t)
+	return n.settle(ctx, t)
 }
 
 // findLease reads the lease from time to time while it is unknown whether there is one.

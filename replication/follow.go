@@ -118,7 +118,7 @@ type tailSession struct {
 var errMoved = errors.New("replication: the place in the stream had to be found anew")
 
 func (f *tailSession) run(ctx context.Context) (reason string, err error) {
-	tick := time.NewTimer(untilTick(checkEvery))
+	tick := time.NewTimer(f.untilFirst())
 	defer tick.Stop()
 	f.tick = func(period time.Duration) { tick.Reset(untilTick(period)) }
 	for reason == "" && err == nil {
@@ -130,6 +130,10 @@ func (f *tailSession) run(ctx context.Context) (reason string, err error) {
 		case m := <-f.messages:
 			err = f.judgeMessage(ctx, m)
 		case l := <-f.lease:
+			if err = f.readToLast(ctx, &l.value); err != nil {
+				f.sawLease(l) // for the next session
+				break
+			}
 			reason = f.hearsLease(ctx, l)
 		case a := <-f.answers:
 			f.hearsAnswer(ctx, a)

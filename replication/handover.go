@@ -137,6 +137,9 @@ type service struct {
 
 	resigns time.Duration // since when the node is to end; 0: it is not to end
 	tried   time.Duration // when it last tried to hand over for that reason
+
+	successor string // node for which the lease was given up; "": any, or it was not
+	epoch     uint64 // of the leadership that has ended
 }
 
 // handOver lets another node lead, if a standby can take over and the stream works. It reports whether this
@@ -194,33 +197,53 @@ func (n *Node) stepAside(ctx context.Context, s *service, to string) error {
 	n.opts.Logger.Info("handing over", slog.String("to", to))
 	s.stop()
 	err := <-s.ended
-	epoch := n.local.Last().Epoch
+	s.successor, s.epoch = to, n.local.Last().Epoch
 	n.giveUp(to)
-	if to != "" && n.resigned() {
-		n.awaitSuccessor(ctx, epoch)
-	}
 	return err
 }
 
-// successorTime bounds how long a node that ends waits until its successor leads.
-const successorTime = 3 * time.Second
+const (
+	// successorTime bounds how long a node that ends waits until its successor leads.
+	successorTime = 3 * time.Second
+	// yieldTime bounds how long a node that goes on does, before it makes its engine a standby's. A longer time would only
+	// delay a copy where the successor has failed.
+	yieldTime = time.Second
+	// yieldPause is for the launches that have waited for the successor: it has them behind it by then.
+	yieldPause = 100 * time.Millisecond
+)
 
-// awaitSuccessor waits until a node leads in a later epoch. Until then this process has to live, because its
-// NATS server may carry the successor's requests.
-func (n *Node) awaitSuccessor(ctx context.Context, epoch uint64) {
-	end := time.After(successorTime)
+// yield lets the successor begin before this node does anything that takes long. A node that ends has to live until then, because
+// its NATS server may carry the successor's requests. One that goes on loads its engine again, which takes a processor for some
+// milliseconds to seconds: on that of its other shards, and of its NATS server.
+func (n *Node) yield(ctx context.Context, s *service) {
+	switch {
+	case s.successor == "":
+	case n.resigned():
+		if !n.awaitSuccessor(ctx, s.epoch, successorTime) && ctx.Err() == nil {
+			n.opts.Logger.Warn("the successor does not say that it leads; this node ends all the same", slog.Duration("waited", successorTime))
+		}
+	default:
+		n.publishStatus(RoleJoining) // it is neither a leader nor a standby that could lead
+		if n.awaitSuccessor(ctx, s.epoch, yieldTime) {
+			n.wait(ctx, yieldPause)
+		}
+	}
+}
+
+// awaitSuccessor waits until a node leads in a later epoch, and reports whether one does before the time is over.
+func (n *Node) awaitSuccessor(ctx context.Context, epoch uint64, most time.Duration) bool {
+	end := time.After(most)
 	tick := time.NewTicker(successorEvery)
 	defer tick.Stop()
 	for {
 		if p, ok := n.peers.leader(n.opts.Boot()); ok && p.Node != n.opts.Node && p.Epoch > epoch {
-			return
+			return true
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-end:
-			n.opts.Logger.Warn("the successor does not say that it leads; this node ends all the same", slog.Duration("waited", successorTime))
-			return
+			return false
 		case <-tick.C:
 		}
 	}

@@ -27,7 +27,7 @@ func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue
 	switch {
 	case revision == 0:
 		at = 0
-	case lease.damaged && lease.revision != revision, !lease.damaged && !known.same(lease.value):
+	case lease.damaged && lease.revision != revision, !lease.damaged && !known.same(lease.value) && !known.isReleaseOf(lease.value):
 		return 0, errLost // the ledger has seen more than the member
 	case !held.Released && held.Node != "" && held.Process != l.host.opts.Process:
 		if err := l.host.end(ctx, &held, holder); err != nil {
@@ -46,10 +46,25 @@ func (l *memberLease) confirm(ctx context.Context, known leaseValue, revision ui
 		return nil
 	}
 	now, at, err := l.held(ctx)
+	if err == nil && at < revision {
+		// The server that answered may lag behind a key that was just written, as in a hand-over.
+		now, at, err = l.heldForSure(ctx)
+	}
 	if err == nil && (at != revision || !now.same(known)) {
 		err = errLost
 	}
 	return err
+}
+
+// heldForSure does what held does, and asks the server that leads the bucket.
+func (l *memberLease) heldForSure(ctx context.Context) (v leaseValue, revision uint64, err error) {
+	states, err := l.host.keys.list(ctx, keyOfShard(l.shard))
+	if err != nil || len(states) == 0 {
+		return v, 0, err
+	}
+	_ = l.host.ledger.see(states[0])
+	v, err = decodeLease(states[0].value)
+	return v, states[0].revision, err
 }
 
 // swap implements register: it writes the key of the shard.

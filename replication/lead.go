@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -17,11 +16,14 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 	leading, end := context.WithCancel(ctx)
 	defer end()
 	n.leadership.ctx, n.leadership.end = leading, end
-	// Renewals begin before the log is read: that can take longer than the grace of the claim.
-	n.help(leading)
+	// Renewals begin before the log is read: that can take longer than the grace of the claim. With a succession they begin
+	// once the lease is taken.
+	if n.succession == nil {
+		n.helps(leading)
+	}
 	defer n.endLeadership()
 	if err := n.open(leading); err != nil {
-		n.giveUp("")
+		n.giveBack()
 		if failure := (localError{}); errors.As(err, &failure) {
 			return err
 		}
@@ -83,7 +85,19 @@ func (n *Node) open(ctx context.Context) error {
 //     old leader.
 //
 // If a frame of the old leader comes before that record, the record is void, and the attempt begins anew.
+//
+// A succession has its claim and its record at the same time: it has all that the last leader had, so it reads nothing.
 func (n *Node) openOnce(ctx context.Context, again bool) error {
+	if n.succession == nil {
+		if err := n.readToEnd(ctx, again); err != nil {
+			return err
+		}
+	}
+	return n.beginEpoch(ctx)
+}
+
+// readToEnd makes the steps before the record.
+func (n *Node) readToEnd(ctx context.Context, again bool) error {
 	find := n.writer.resume
 	if again {
 		find = n.writer.locate
@@ -97,9 +111,11 @@ func (n *Node) openOnce(ctx context.Context, again bool) error {
 	if err := n.writer.lacks(); err != nil {
 		return err
 	}
-	if err := n.confirm(ctx); err != nil {
-		return err
-	}
+	return n.confirm(ctx)
+}
+
+// beginEpoch puts the record of a new epoch into the stream, and makes the engine the leader's.
+func (n *Node) beginEpoch(ctx context.Context) error {
 	if err := n.local.Begin(); errors.Is(err, ErrDeposed) || ctx.Err() != nil {
 		return err
 	} else if err != nil {
@@ -110,7 +126,7 @@ func (n *Node) openOnce(ctx context.Context, again bool) error {
 
 // holds reports whether this node has the lease, as far as it knows.
 func (n *Node) holds(ctx context.Context) bool {
-	return ctx.Err() == nil && n.leadership.left(n.opts.Boot()) > 0
+	return n.succession == nil && ctx.Err() == nil && n.leadership.left(n.opts.Boot()) > 0
 }
 
 // confirm publishes the commits of this node's log that the stream lacks: the last commit of a leader that died
@@ -170,6 +186,9 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 		if s.resigns != 0 {
 			again.Reset(checkEvery)
 		}
+		if over {
+			n.yield(ctx, &s)
+		}
 		if failure := (localError{}); over || errors.As(err, &failure) {
 			return n.afterServing(ctx, err)
 		}
@@ -203,6 +222,16 @@ func (n *Node) afterServing(ctx context.Context, err error) error {
 	return nil
 }
 
+// giveBack gives the lease up after a leadership that did not begin. A succession that has failed has none.
+func (n *Node) giveBack() {
+	if n.succession == nil {
+		n.giveUp("")
+		return
+	}
+	n.succession = nil
+	n.endLeadership()
+}
+
 // giveUpTime bounds the release of the lease. A longer bound would delay the end of the process during an
 // election, when the release cannot succeed.
 const giveUpTime = time.Second
@@ -215,76 +244,4 @@ func (n *Node) giveUp(to string) {
 	if err := n.release(ctx, to); err != nil {
 		n.warn("the lease was not given up", err)
 	}
-}
-
-// Append implements the engine's log: it adds a commit to the cluster's log. It returns ErrDeposed if another
-// node leads. After that error, or when the leadership has ended, the commit may or may not be part of the log.
-//
-// nil means that the commit counts, by the durability of [Options.Local]: only then may the engine answer the
-// caller and launch what the commit decides. Append uses payload only until it returns. Unless the standbys may
-// lag, it waits for as long as the stream does not confirm: an error would leave the engine with a commit of
-// which it cannot know whether it is part of the log.
-func (n *Node) Append(epoch uint64, payload []byte) (job.Position, error) {
-	prev := n.local.Last()
-	f := Frame{
-		Cluster: n.id, Author: n.author, At: n.opts.Next(prev, epoch, payload), Prev: prev.Hash,
-		Time: instant.Of(time.Now()), Payload: payload,
-	}
-	switch {
-	case n.leadership.starting.Load():
-		return n.appendFirst(&f)
-	case n.opts.Local:
-		return n.appendLocal(&f)
-	default:
-		return n.appendBoth(&f)
-	}
-}
-
-// appendFirst publishes the commit that begins an epoch before it writes it to this node's log, because another
-// frame may come first. Written first, a record that loses would stand in this node's log as a commit that no
-// other log has.
-func (n *Node) appendFirst(f *Frame) (job.Position, error) {
-	if err := n.writer.place(n.leadership.ctx, f); err != nil {
-		return job.Position{}, err
-	}
-	return n.local.Append(f.At.Epoch, f.Payload)
-}
-
-// appendBoth writes the frame to this node's log and publishes it, at the same time. So a commit costs the
-// longer of the two and not their sum. A frame that the log has and the stream has not is no harm: it is
-// unconfirmed, and accept keeps or cuts it when this node reads the stream again.
-func (n *Node) appendBoth(f *Frame) (job.Position, error) {
-	ctx, cancel := context.WithCancel(n.leadership.ctx)
-	defer cancel()
-	written := make(chan error, 1)
-	go func() {
-		_, err := n.local.Append(f.At.Epoch, f.Payload)
-		if err != nil {
-			cancel() // do not wait for the stream
-		}
-		written <- err
-	}()
-	placeErr := n.publish(ctx, f)
-	if err := <-written; err != nil {
-		return job.Position{}, err
-	}
-	if placeErr == nil {
-		n.trimmer.note(f.At.LSN, n.writer.seq, len(f.Payload))
-		n.awaitCopy(n.leadership.ctx, f.At)
-	}
-	return f.At, placeErr
-}
-
-// appendLocal writes the frame to this node's log only; the pump publishes it. The channel holds one signal at
-// most: the pump reads the log to its end for each.
-func (n *Node) appendLocal(f *Frame) (job.Position, error) {
-	if err := n.leadership.ctx.Err(); err != nil {
-		return job.Position{}, ErrDeposed
-	}
-	at, err := n.local.Append(f.At.Epoch, f.Payload)
-	select {
-	case n.pumped <- struct{}{}:
-	default:
-	}
-	return at, err
 }

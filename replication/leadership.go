@@ -201,7 +201,7 @@ func (n *Node) release(ctx context.Context, to string) error {
 	r := &n.leadership
 	n.distrust()
 	v := r.value
-	v.Released, v.To = true, to
+	v.Released, v.To, v.Last = true, to, placeOf(n.local.Last())
 	for {
 		revision, err := n.register.swap(ctx, v, r.revision)
 		if err == nil {

@@ -23,6 +23,7 @@ type leaseValue struct {
 	Renewal  uint64 `json:"renewal"`           // grows by 1 with each renewal in a term
 	Released bool   `json:"released"`          // the holder has given the lease up
 	To       string `json:"to"`                // node for which the holder gave it up; "": any node
+	Last     *place `json:"last,omitempty"`    // newest commit of a holder that gave it up; nil from an older release
 
 	// Heirs are the processes that may take over before the lease has ended if the holder falls silent, in the
 	// form of heirOf. The holder launches only while all of them promise not to take the lease, or shortly
@@ -51,6 +52,12 @@ func (v leaseValue) encode() []byte {
 // same reports whether two values are equal, heirs aside.
 func (v leaseValue) same(o leaseValue) bool {
 	return v.Cluster == o.Cluster && v.Node == o.Node && v.Process == o.Process && v.Term == o.Term && v.Renewal == o.Renewal && v.Released == o.Released && v.To == o.To
+}
+
+// isReleaseOf reports whether two values show that the same leadership has ended. What the key of the holder's node has
+// become since then, see ledger, changes nothing about that.
+func (v leaseValue) isReleaseOf(o leaseValue) bool {
+	return v.Released && o.Released && v.Cluster == o.Cluster && v.Node == o.Node && v.Process == o.Process && v.Term == o.Term && v.To == o.To
 }
 
 // after reports whether v was written after o. Revisions of the bucket do not show that: they begin again when

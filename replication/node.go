@@ -65,6 +65,11 @@ type Node struct {
 	complete   atomic.Bool  // see IsComplete
 	levelAt    atomic.Int64 // see levelUntil
 	leadership leadership   // state of the current leadership
+	succession *succession  // from the decision to lead until the lease is taken; nil: none
+	// helps starts what a leadership needs beside the engine, and together runs a function beside the caller. The simulation
+	// has its own.
+	helps    func(ctx context.Context)
+	together func(do func()) (wait func())
 
 	watchers sync.WaitGroup // goroutines that run as long as Run does, in every role
 
@@ -114,6 +119,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		node: opts.Node, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: !opts.Local, promises: newPromises(opts),
 		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found && !opts.isNewShard(), seen: opts.Boot(),
 	}
+	n.helps, n.together = n.help, together
 	n.stream.first = &n.first
 	n.levelUntil(opts.Boot() - behindAtFirst)
 	n.trimmer = newTrimmer(opts.StreamBytesMin)

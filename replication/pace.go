@@ -38,6 +38,15 @@ func (f *tailSession) look(ctx context.Context) (reason string, err error) {
 	return "", nil
 }
 
+// untilFirst returns the time until the first check: none passes if the lease was given up, because nothing is launched until
+// a node has it.
+func (f *tailSession) untilFirst() time.Duration {
+	if f.challenger.value.Released {
+		return 0
+	}
+	return untilTick(checkEvery)
+}
+
 // pace looks whether all is calm, and sets the time of the next check by that; was says by which calm it is set now.
 func (f *tailSession) pace(was bool) {
 	switch f.calm = f.isCalm(f.opts.Boot()); {

@@ -119,7 +119,11 @@ func (n *simNode) lead() {
 	ctx, end := context.WithCancel(context.Background())
 	n.node.leadership.ctx, n.node.leadership.end = ctx, end
 	n.leading, n.launches = true, true
-	renewed := n.renewed(ctx)
+	if n.endRenewals = nil; n.node.succession == nil {
+		n.helps(ctx)
+	} else {
+		w.saw("claims beside its record", uint64(n.index))
+	}
 	err := n.node.open(ctx)
 	if failure := (localError{}); errors.As(err, &failure) {
 		n.fail(err)
@@ -137,14 +141,16 @@ func (n *simNode) lead() {
 	} else {
 		w.saw("does not lead after all", uint64(n.index))
 		n.launches = false
-		n.node.giveUp("")
+		n.node.giveBack()
 	}
 	end()
 	n.leading, n.launches = false, false
 	n.node.endTrust()
 	n.node.notLevel()
 	n.node.publishStatus(RoleStandby)
-	renewed()
+	if n.endRenewals != nil {
+		n.endRenewals()
+	}
 }
 
 // renewed lets the lease be renewed, and returns what waits for the end of that.

@@ -26,6 +26,7 @@ type simNode struct {
 
 	node         *Node
 	main, helper *task
+	endRenewals  func() // what waits for the end of the renewals; nil: there are none
 	next         uint64 // sequence that the consumer delivers next
 	watched      leaseState
 	asker        asker
@@ -105,6 +106,7 @@ func (n *simNode) newNode() *Node {
 			return errors.Join(n.world.request(n.machine, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
 	}
+	node.helps, node.together = n.helps, n.together
 	switch {
 	case n.process != nil:
 		n.process.adopt(n, node)
@@ -118,6 +120,19 @@ func (n *simNode) newNode() *Node {
 	node.levelUntil(n.boot() - behindAtFirst)
 	node.await()
 	return node
+}
+
+// helps begins the renewals of a leadership.
+func (n *simNode) helps(ctx context.Context) { n.endRenewals = n.renewed(ctx) }
+
+// together is [together].
+func (n *simNode) together(do func()) (wait func()) {
+	t := n.world.spawn(n.machine, &n.life, do)
+	return func() {
+		for !t.over {
+			n.world.sleep(100 * time.Microsecond)
+		}
+	}
 }
 
 // die ends the process at whatever it does.

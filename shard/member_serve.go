@@ -39,10 +39,11 @@ func (m *member) Serve(ctx context.Context, ready func()) error {
 // Confirm implements replication.Local.
 func (m *member) Confirm(ctx context.Context) error { return m.engine.Load().Confirm(ctx) }
 
-// Hold implements replication.Local.
+// Hold implements replication.Local. Requests end at the same time, so that Rest does not wait for that after the attempts.
 func (m *member) Hold(ctx context.Context) {
 	engine := m.engine.Load()
 	engine.Hold()
+	m.beginClosing()
 	engine.Settle(ctx)
 }
 

@@ -61,6 +61,13 @@ func (s *Shard) ReviewAccounts() {
 	}
 }
 
+// beginClosing ends the present service, and waits for nothing: closeService does.
+func (s *Shard) beginClosing() {
+	if service := s.service.Swap(nil).api(); service != nil {
+		s.closing.Go(func() { s.closeOne(context.Background(), service) })
+	}
+}
+
 // closeService ends the present service, and waits for those that it replaced, each for a bounded time.
 func (s *Shard) closeService(ctx context.Context) {
 	if service := s.service.Swap(nil).api(); service != nil {
