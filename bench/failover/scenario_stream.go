@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -23,7 +24,7 @@ func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
 	s := r.cluster.servers[members-1]
 	if r.net.lan != nil { // that no node uses, so that nothing but the streams is lost
 		used := r.cluster.servers[:members-1]
-		if _, _, err := r.place(ctx, append(used, used...)[:r.opts.nodes]...); err != nil {
+		if _, _, err := r.place(ctx, slices.Concat(used, used)[:r.opts.nodes]...); err != nil {
 			return blow{}, err
 		}
 	}
