@@ -130,7 +130,6 @@ func (p *Pad) sendAll(ready []*waiting) {
 			p.done(job.Outcome{Run: w.Run, Attempt: w.Attempt, Error: w.failure})
 			continue
 		}
-		w.delivery.Awaited = w.Mode != ModeFree
 		p.sender.Launch(w.delivery, p.done)
 	}
 }

@@ -122,9 +122,10 @@ func (p *Pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	}
 }
 
-// attachLocked gives a launch its delivery.
+// attachLocked gives a launch its delivery, which may be a template already: what is set here is read with the mutex alone.
 func (p *Pad) attachLocked(w *waiting, d *job.Delivery) {
 	p.unloadLocked(w)
+	d.Awaited = w.Mode != ModeFree
 	w.delivery, w.cost = d, deliveryCost(d)
 	p.ahead += w.cost
 	p.enterLaneLocked(w)
