@@ -15,7 +15,7 @@ import (
 type tokens map[string]string
 
 // rightsFile writes a file of rights with the given tenants, each with an operator, and with more tenants and principals
-// that nobody uses: what the server looks up is among all of them.
+// that no client uses: what the server looks up is among all of them.
 func rightsFile(path string, used []string, moreTenants, morePrincipals int) (tokens, error) {
 	var tenants, principals strings.Builder
 	grant := func(name, token, tenant string) {

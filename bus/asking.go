@@ -11,7 +11,7 @@ import (
 const guardBlame = 1000
 
 // askingCount counts what each tenant asked and sent since the guard of JetStream was last in time. It has no clock: a
-// guard that stays behind has requests that came from somebody, however slowly, so that the counts of those grow until one
+// guard that stays behind has requests that came from a client, however slowly, so that the counts of those grow until one
 // of them is the cause. The zero value has counted nothing. For one goroutine.
 type askingCount struct {
 	asked map[string]int   // requests that the guard has read, by tenant; "" is that of unknown senders

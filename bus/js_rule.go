@@ -23,7 +23,7 @@ type jsRule struct {
 	inboxes *inbox.Rule
 }
 
-// check refuses a stream with a subject on which somebody else is asked or answered, one that publishes there, and one that
+// check refuses a stream with a subject on which another client is asked or answered, one that publishes there, and one that
 // takes batches. The error says what would be right.
 func (r jsRule) check(c *server.StreamConfig) error {
 	// JetStream keeps the messages of an open batch outside the stream, counts them for no account, and has so many open

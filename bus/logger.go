@@ -37,7 +37,7 @@ const linesPerSecond = 10
 // removes the names of users, since a client may give its token as one.
 type natsLogger struct {
 	log       *slog.Logger
-	strangers *strangers // told of peers that are not let in; nil: nobody is
+	strangers *strangers // told of peers that are not let in; nil: no listener is
 
 	mu       sync.Mutex
 	loggedAt time.Time // when a failed handshake of a peer was last logged

@@ -20,7 +20,7 @@ import (
 
 // The times of that question.
 const (
-	namesakeDial   = 500 * time.Millisecond // until a peer accepts a connection; without peers there is nobody to ask
+	namesakeDial   = 500 * time.Millisecond // until a peer accepts a connection; without peers there is no server to ask
 	namesakeRoutes = time.Second            // until the first peer has let the asking server in
 	// namesakeWait is for the answers, and for the routes to peers that only others know. It is asked again each namesakeEvery.
 	namesakeWait  = 400 * time.Millisecond
@@ -60,7 +60,7 @@ func (o Options) refuseNamesake() error {
 }
 
 // hasPeers reports whether a server accepts connections at one of the routes. This node's own address is among them often, and
-// nobody listens there yet.
+// no server listens there yet.
 func (o Options) hasPeers() bool {
 	found := make(chan bool, len(o.Routes))
 	var all sync.WaitGroup

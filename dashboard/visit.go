@@ -84,7 +84,7 @@ func (v *visit) readForm(rw http.ResponseWriter) error {
 	return nil
 }
 
-// onlyFields refuses a form with another field than those. A field that nobody reads would be a filter that selects less than
+// onlyFields refuses a form with another field than those. A field that no page reads would be a filter that selects less than
 // the action changes.
 func (v *visit) onlyFields(names ...string) error {
 	for name := range v.form {

@@ -18,7 +18,7 @@ const denialLogEvery = time.Second
 // errUnconfirmed is the failure of an attempt of which it is unknown whether it arrived.
 var errUnconfirmed = errors.New("the connection to NATS was lost before the server confirmed the message; it may have arrived")
 
-// confirmPause is the least time between two PINGs while nobody waits for the ends of the attempts that they confirm. Each
+// confirmPause is the least time between two PINGs while no run waits for the ends of the attempts that they confirm. Each
 // PING costs two writes and wakes three goroutines, which is a fifth of what a launch costs that shares it with none. A run
 // counts as ended so much later, which is a tenth of the time that its outcome waits for others before its commit.
 const confirmPause = 5 * time.Millisecond

@@ -33,7 +33,7 @@ type knownKeeper struct {
 	term    uint64        // and in which term of this node, 0 if it did not lead
 }
 
-// lookedEvery is the time between two looks at what is to be kept while nobody comes or goes.
+// lookedEvery is the time between two looks at what is to be kept while no node comes or goes.
 const lookedEvery = time.Second
 
 // keptEvery is the time between two writes of the renewals of the lease. Each is a durable write of a small

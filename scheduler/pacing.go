@@ -9,7 +9,7 @@ import (
 
 // pacing says how long the loop may wait for company, which makes fewer and larger commits. Ticks are decided ahead, so
 // nothing waits for a decision as long as much of the lead is left; and an outcome that frees nothing is only a record.
-// Whatever somebody waits for has the pauses of minPacing.
+// What a caller or a run waits for has the pauses of minPacing.
 type pacing struct {
 	// decisions is the shortest time between two steps that only decide ticks.
 	decisions time.Duration

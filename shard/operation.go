@@ -12,7 +12,7 @@ const (
 	// operationsTenant is the tenant whose audit log has what concerns all tenants.
 	operationsTenant = "default"
 	// overNATS is the origin of requests about the cluster, and, on a server with rights, all that it knows of who asks: they come
-	// in Carillon's own account, where NATS names nobody.
+	// in Carillon's own account, where NATS names no user.
 	overNATS = "nats"
 )
 

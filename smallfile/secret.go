@@ -47,7 +47,7 @@ func NotForOthers(about fs.FileInfo) error {
 	return nil
 }
 
-// ForOwnerAlone is a check of a file with a secret that a person keeps: it is the user's own or root's, and nobody else may
+// ForOwnerAlone is a check of a file with a secret that a person keeps: it is the user's own or root's, and no other user may
 // read or change it.
 func ForOwnerAlone(about fs.FileInfo) error {
 	if mode := about.Mode().Perm(); mode&allMask != 0 && hasModes {

@@ -231,7 +231,7 @@ func (r *Rules) addCrontab(file, text string, hasUsers bool, like *permit) {
 	}
 }
 
-// readTrusted reads a file that nobody but root and the user of the worker can write, nor replace in its directory.
+// readTrusted reads a file that only root and the user of the worker can write, nor replace in its directory.
 func readTrusted(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

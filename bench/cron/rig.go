@@ -60,7 +60,7 @@ func watch(ctx context.Context, opts options, dir string, progress io.Writer) (*
 	return s, r.read(ctx, s)
 }
 
-// lay makes the directories and the table. Everybody may write notes; all else is root's.
+// lay makes the directories and the table. Each user may write notes; all else is root's.
 func (r *rig) lay() error {
 	bin := filepath.Join(r.dir, "bin")
 	program, err := os.Executable()

@@ -53,32 +53,30 @@ func printTable(w io.Writer, rounds []round) error {
 // printGaps prints the put gap of each shard in each round, until what was broken was mended and, after a stroke, from then
 // on. A star is at the shards that the node led which the fault hit.
 func printGaps(w io.Writer, rounds []round) {
-	fmt.Fprint(w, "\n\nround\tput gap of")
-	for shard := range rounds[0].gaps {
-		fmt.Fprintf(w, "\tshard %d", shard)
-	}
-	for i, r := range rounds {
-		fmt.Fprintf(w, "\n%d\t%s", i+1, r.scenario)
-		for shard, g := range r.gaps {
-			star := ""
-			if slices.Contains(r.led, shard) {
-				star = "*"
-			}
-			fmt.Fprintf(w, "\t%s%s/%s", putGap.shown(int64(g)), star, putGap.shown(int64(r.returns[shard])))
+	printShards(w, rounds, "put gap of", len(rounds[0].gaps), func(r *round, shard int) string {
+		star := ""
+		if slices.Contains(r.led, shard) {
+			star = "*"
 		}
-	}
+		return fmt.Sprintf("%s%s/%s", putGap.shown(int64(r.gaps[shard])), star, putGap.shown(int64(r.returns[shard])))
+	})
 }
 
 // printLost prints how many ticks the job of each shard has lost that lost most.
 func printLost(w io.Writer, rounds []round) {
-	fmt.Fprint(w, "\n\nround\tticks missing of")
-	for shard := range rounds[0].lost {
+	printShards(w, rounds, "ticks missing of", len(rounds[0].lost), func(r *round, shard int) string { return fmt.Sprint(r.lost[shard]) })
+}
+
+// printShards prints a table with a line for each round and a column for each shard.
+func printShards(w io.Writer, rounds []round, what string, shards int, cell func(r *round, shard int) string) {
+	fmt.Fprintf(w, "\n\nround\t%s", what)
+	for shard := range shards {
 		fmt.Fprintf(w, "\tshard %d", shard)
 	}
-	for i, r := range rounds {
-		fmt.Fprintf(w, "\n%d\t%s", i+1, r.scenario)
-		for _, n := range r.lost {
-			fmt.Fprintf(w, "\t%d", n)
+	for i := range rounds {
+		fmt.Fprintf(w, "\n%d\t%s", i+1, rounds[i].scenario)
+		for shard := range shards {
+			fmt.Fprintf(w, "\t%s", cell(&rounds[i], shard))
 		}
 	}
 }

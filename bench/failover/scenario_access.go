@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Changes of certificates and of rights, which disturb nobody whom they do not concern. While they are made, new
+// Changes of certificates and of rights, which disturb no principal that they do not concern. While they are made, new
 // connections are opened to each node all the time, and none may be refused; none of the clients of the load may lose its
 // own.
 
@@ -115,7 +115,7 @@ func (r *rig) reloaded(ctx context.Context, n *node, change func() error) error 
 const hangups = 100
 
 // hangUp sends SIGHUP to the nodes in turn, each time with another file of rights: with a guest, a bad one, and without the
-// guest. The guest is admitted as the last good file says, and disconnected when it is taken out; nobody else is.
+// guest. The guest is admitted as the last good file says, and disconnected when it is taken out; no other principal is.
 func hangUp(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error {
 		return r.undisturbed(ctx, func(k *knocker) error {

@@ -50,7 +50,7 @@ func (ix *index) checkOneShot(f *Finding, name string, op *Op) {
 func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 	switch run.Reason {
 	case "paused":
-		// A registration without an answer may have taken effect long after its instant, so nobody knows when its run was launched.
+		// A registration without an answer may have taken effect long after its instant, so it is unknown when its run was launched.
 		return slices.ContainsFunc(ix.ops[name], func(o *Op) bool {
 			return pauses(o) && o.Outcome != refused && (op.Outcome == unknown || o.Invoked <= ix.launched(run.Scheduled))
 		})

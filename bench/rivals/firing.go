@@ -178,7 +178,7 @@ func (s *stand) watch(recv *receiver, jobs []job) error {
 	return nil
 }
 
-// await waits until all jobs have arrived, or none has for too long, or somebody interrupts.
+// await waits until all jobs have arrived, or none has for too long, or the user interrupts.
 func (s *stand) await(recv *receiver, jobs []job) error {
 	const look, word = 200 * time.Millisecond, 5 * time.Second
 	last := jobs[len(jobs)-1].due

@@ -16,7 +16,7 @@ type tally struct {
 	early    int
 	missing  int
 	doubled  int // arrivals of a job after its first
-	strange  int // arrivals of a job that nobody asked for
+	strange  int // arrivals of a job that was never registered
 }
 
 // judge compares what arrived with what was due until some time; the rest was cut off by an interrupt.

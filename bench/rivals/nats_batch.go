@@ -33,7 +33,7 @@ func (c *natsClient) putBatch(ctx context.Context, jobs []job) error {
 		case len(jobs) - 1:
 			m.Header.Set("Nats-Batch-Commit", "1")
 			return c.commit(ctx, m, len(jobs))
-		case 0: // is answered at once, if with nothing: somebody takes batches there
+		case 0: // is answered at once, if with nothing: a server takes batches there
 			if _, err := c.nc.RequestMsgWithContext(ctx, m); err != nil {
 				return err
 			}

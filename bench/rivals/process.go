@@ -57,7 +57,7 @@ func (p *process) pid() int { return p.cmd.Process.Pid }
 func (p *process) kill() {
 	select {
 	case <-p.exited:
-		return // its number may be somebody else's by now
+		return // its number may be another process's by now
 	default:
 	}
 	_ = syscall.Kill(-p.pid(), syscall.SIGKILL) // fails only if it is going just now
@@ -115,7 +115,7 @@ func (p *process) await(ctx context.Context, name string, try func() error) erro
 	}
 }
 
-// freePort returns a port of loopback that nobody listens on.
+// freePort returns a port of loopback on which no process listens.
 func freePort() (int, error) {
 	addrs, err := ports.Free(1)
 	if err != nil {

@@ -65,7 +65,7 @@ func (a *arrivals) add(arrived time.Time, payload []byte) {
 	a.all = append(a.all, receipt{number, arrived})
 }
 
-// addNumber notes the arrival of a job whose payload somebody else has read.
+// addNumber notes the arrival of a job whose payload the caller has read.
 func (a *arrivals) addNumber(arrived time.Time, number int) {
 	a.mu.Lock()
 	a.all = append(a.all, receipt{number, arrived})

@@ -17,7 +17,7 @@ type report struct {
 	dir      string          // for temporary files; removed at the end
 	out      io.Writer
 	progress io.Writer
-	machine  *machine // nil until somebody has looked
+	machine  *machine // nil until the machine was looked at
 	results  []result
 }
 
@@ -47,7 +47,7 @@ func (r *report) add(one result) {
 // say tells how far things are.
 func (r *report) say(format string, args ...any) { fmt.Fprintf(r.progress, format+"\n", args...) }
 
-// interrupted tells whether somebody pressed Ctrl-C.
+// interrupted tells whether the user pressed Ctrl-C.
 func (r *report) interrupted() bool { return r.ctx.Err() != nil }
 
 // verdict is the error of all that was broken, or cut short.

@@ -44,7 +44,7 @@ var (
 	workloadNames = []string{"registration", "herd", "firing"}
 )
 
-// Validate refuses names that nobody has and sizes that make no sense.
+// Validate refuses names that no rival has and sizes that make no sense.
 func (c *rivalsCmd) Validate() error {
 	for _, err := range []error{
 		among("rivals", c.Rivals, rivalNames),

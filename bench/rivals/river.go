@@ -58,7 +58,7 @@ func migrateRiver(ctx context.Context, url string) error {
 	return err
 }
 
-// quiet returns a logger that nobody hears.
+// quiet returns a logger that writes nothing.
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func (s *riverSystem) receive() []string {
