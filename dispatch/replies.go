@@ -104,8 +104,8 @@ func (r *replies) find(t replyToken) *attempt {
 	return nil
 }
 
-// receive handles one reply. A reply to an attempt that is concluded, a second reply, or one that no attempt was
-// asked for is ignored. It runs on the goroutine of the subscription, so replies are judged one after the other.
+// receive handles one reply. A reply to an attempt that is concluded, a second reply, or one for which no attempt
+// waits is ignored. It runs on the goroutine of the subscription, so replies are judged one after the other.
 func (r *replies) receive(m *nats.Msg) {
 	if a := r.find(parseReplyToken(m.Subject, r.prefix)); a != nil {
 		duplicate, err := judge(a.delivery.Target, m)

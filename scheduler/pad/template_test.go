@@ -22,11 +22,14 @@ type versionSender struct {
 func (s *versionSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 	s.heldSender.Launch(d, done)
 	s.sent[d.Run] = string(d.Payload)
+	if d.Awaited {
+		s.sent[d.Run] += ", awaited"
+	}
 }
 
 // TestTemplatesTwin changes jobs at random while feeders are slow: between the moment at which they take a launch in hand, that at
 // which they read its row, and that at which they hand it on. Each run leaves with the definition that was in force when it last
-// came onto the pad.
+// came onto the pad, and says whether another run may wait for it.
 func TestTemplatesTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	t.Logf("seed %d", seed)
@@ -50,6 +53,9 @@ func TestTemplatesTwin(t *testing.T) {
 	add := func(list []Launch) {
 		for _, l := range list {
 			want[l.Run] = store[l.Run.Job]
+			if l.Mode != ModeFree {
+				want[l.Run] += ", awaited"
+			}
 		}
 		p.Add(list, now)
 	}
@@ -60,7 +66,8 @@ func TestTemplatesTwin(t *testing.T) {
 			at := now + instant.Millis(rng.IntN(5000))
 			for i := range instant.Millis(1 + rng.IntN(5)) {
 				added++
-				add([]Launch{{Run: job.RunID{Job: id, At: at + i, Seq: uint32(step)}, Due: at + i, Attempt: 1, Fence: uint64(step)}})
+				mode := []Mode{ModeFree, ModeWait}[rng.IntN(2)] // with a limit that is never reached
+				add([]Launch{{Run: job.RunID{Job: id, At: at + i, Seq: uint32(step)}, Due: at + i, Attempt: 1, Fence: uint64(step), Mode: mode, Limit: 60_000}})
 			}
 		case k < 4:
 			taken := p.Take(id)
