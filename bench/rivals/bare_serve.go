@@ -49,7 +49,14 @@ func (c *bareCmd) run(in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer b.Close()
-	if err := c.serve(b); err != nil {
+	conn, err := b.Connect("bare dispatch")
+	if err != nil {
+		return err
+	}
+	tick := newBareTick(conn)
+	go tick.run()
+	defer tick.stop()
+	if err := c.serve(b, tick); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, b.URL())
@@ -57,19 +64,13 @@ func (c *bareCmd) run(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// serve begins to take requests and to fire.
-func (c *bareCmd) serve(b *bus.Bus) error {
+// serve begins to take requests, and has the tick fire them.
+func (c *bareCmd) serve(b *bus.Bus, tick *bareTick) error {
 	log, err := openBareLog(filepath.Join(c.Data, bareFile))
 	if err != nil {
 		return err
 	}
-	conn, err := b.Connect("bare dispatch")
-	if err != nil {
-		return err
-	}
-	tick := newBareTick(conn)
 	go log.run()
-	go tick.run()
 	for subject, handle := range map[string]nats.MsgHandler{barePutSubject: log.take, bareHoldSubject: tick.take} {
 		sub, err := b.API().Subscribe(subject, handle)
 		if err != nil {

@@ -75,7 +75,8 @@ func TestBareTick(t *testing.T) {
 		jobs = append(jobs, bareJob{n, j.due.UnixMilli(), j.payload()})
 	}
 	tick.hold(jobs)
-	go tick.run() // ends with the test program
+	go tick.run()
+	defer tick.stop()
 	names := []string{
 		nats.MsgIdHdr, "Carillon-Run-Id", "Carillon-Job", "Carillon-Tenant", "Carillon-Scheduled-At", "Carillon-Attempt", "Carillon-Fence",
 	}

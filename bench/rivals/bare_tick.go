@@ -31,6 +31,8 @@ func (j *bareJob) SetIndex(int) {}
 type bareTick struct {
 	conn *nats.Conn
 	msg  nats.Msg
+	quit chan struct{} // closed by stop
+	done chan struct{} // closed when run has returned
 
 	mu   sync.Mutex
 	jobs heap.Heap[*bareJob]
@@ -43,10 +45,11 @@ const bareLook = 100 * time.Millisecond
 const confirmWait = 10 * time.Second
 
 func newBareTick(conn *nats.Conn) *bareTick {
-	return &bareTick{conn: conn, msg: nats.Msg{Subject: fireSubject, Header: nats.Header{
+	msg := nats.Msg{Subject: fireSubject, Header: nats.Header{
 		nats.MsgIdHdr: {""}, "Carillon-Run-Id": {""}, "Carillon-Job": {""}, "Carillon-Tenant": {"default"},
 		"Carillon-Scheduled-At": {""}, "Carillon-Attempt": {"1"}, "Carillon-Fence": {"1"},
-	}}}
+	}}
+	return &bareTick{conn: conn, msg: msg, quit: make(chan struct{}), done: make(chan struct{})}
 }
 
 // take holds the jobs of a request.
@@ -68,11 +71,12 @@ func (t *bareTick) hold(jobs []bareJob) {
 	}
 }
 
-// run sleeps in the kernel, publishes, and has the server confirm what it has published, for as long as the process lives. A
-// timer of Go would wake it up to a millisecond late, since it waits in whole ones.
+// run sleeps in the kernel, publishes, and has the server confirm what it has published, until stop. A timer of Go would wake
+// it up to a millisecond late, since it waits in whole ones.
 func (t *bareTick) run() {
+	defer close(t.done)
 	var due []*bareJob
-	for {
+	for !t.stopped() {
 		var next time.Time
 		due, next = t.due(time.Now(), due[:0])
 		for i, j := range due {
@@ -85,6 +89,22 @@ func (t *bareTick) run() {
 			}
 		}
 		sleepThread(time.Until(next))
+	}
+}
+
+// stop ends run and waits for it, at most bareLook and the confirmation of what is under way. It comes before the end of the
+// connection: a message that cannot be confirmed ends the process.
+func (t *bareTick) stop() {
+	close(t.quit)
+	<-t.done
+}
+
+func (t *bareTick) stopped() bool {
+	select {
+	case <-t.quit:
+		return true
+	default:
+		return false
 	}
 }
 
