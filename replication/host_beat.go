@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/carillon-io/carillon/inbox"
@@ -37,7 +38,8 @@ type shardBeat struct {
 	Applied   uint64 `json:"applied"`
 	Notes     bool   `json:"notes,omitempty"`
 	Unsure    bool   `json:"unsure,omitempty"`
-	Jobs      int    `json:"jobs,omitempty"` // of a leader
+	Jobs      int    `json:"jobs,omitempty"`  // of a leader
+	Usual     uint64 `json:"usual,omitempty"` // its runs on time a second, smoothed over about a minute
 }
 
 const hostBeatVersion = 2
@@ -74,7 +76,8 @@ func (h *Host) beatOf(members []*hosted) []byte {
 	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows, Weight: h.opts.Weight, Zone: h.opts.Zone, Copies: h.opts.Copies}
 	for _, m := range members {
 		b := m.newBeat()
-		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes, b.Unsure, m.jobs(b.Role)})
+		jobs, usual := m.load(b.Role)
+		all.Shards = append(all.Shards, shardBeat{m.opts.Shard, b.Role, b.Epoch, b.LSN, b.Confirmed, b.Applied, b.Notes, b.Unsure, jobs, usual})
 	}
 	b, _ := json.Marshal(all)
 	h.sent.Store(&sentBeat{b, all})
@@ -87,12 +90,13 @@ type sentBeat struct {
 	beat hostBeat
 }
 
-// jobs returns how many jobs the shard of a leader has.
-func (n *Node) jobs(role string) int {
-	if role != RoleLeader || n.opts.Jobs == nil {
-		return 0
+// load returns how many jobs the shard of a leader has, and its usual rate.
+func (n *Node) load(role string) (jobs int, usual uint64) {
+	if role != RoleLeader || n.opts.Load == nil {
+		return 0, 0
 	}
-	return n.opts.Jobs()
+	jobs, rate := n.opts.Load()
+	return jobs, uint64(math.Round(rate))
 }
 
 // readBeat returns what a beat says about each shard, by the number of the shard, and what it says of the node; ok is

@@ -97,6 +97,18 @@ func leaderOf(nodes []heardNode, shard uint32, now time.Duration) (node string, 
 	return node, says, ok
 }
 
+// UsualElsewhere returns the usual rates of all shards but one, in runs a second and added up, as far as leaders have told them
+// in beats that are fresh, and how many have. It is safe for concurrent use.
+func (h *Host) UsualElsewhere(shard uint32) (rate float64, shards int) {
+	nodes, now := h.heard(), h.opts.Boot()
+	for other := range uint32(h.opts.Shards) {
+		if _, says, ok := leaderOf(nodes, other, now); ok && other != shard {
+			rate, shards = rate+float64(says.Usual), shards+1
+		}
+	}
+	return rate, shards
+}
+
 // LedBy returns the process that leads a shard by the beats that are fresh; "" if none does. isSilent reports that the node that led
 // last has not been heard since, and no other one has the commits of a later epoch: it may hang, or be dead.
 func (h *Host) LedBy(shard uint32) (process string, isSilent bool) {

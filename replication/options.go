@@ -109,9 +109,9 @@ type Options struct {
 	// operation is carried out, and an error refuses it. nil: there is no audit log.
 	Audit func(context.Context, Operation) error
 
-	// Jobs returns how many jobs the shard has, which the beats of a cluster of several shards say. It must be safe for
-	// concurrent use, and cheap. nil: they say 0.
-	Jobs func() int
+	// Load returns how many jobs the shard of a leader has, and how many of its runs fire on time a second, which the beats of
+	// a cluster of several shards say. It must be safe for concurrent use, and cheap. nil: they say 0.
+	Load func() (jobs int, usual float64)
 
 	Release string // release of this program, which the beats carry to the other nodes
 	rows    byte   // newest version of rows that this program reads; job.RowsVersion but in tests

@@ -25,6 +25,8 @@ type (
 	JobState = core.JobState
 	// Quota bounds what a tenant uses, or says what it uses: see [core.Quota].
 	Quota = core.Quota
+	// Usual is the usual rate of other shards: see [core.Usual].
+	Usual = core.Usual
 	// Quotas are the quotas of tenants: see [core.Quotas].
 	Quotas = core.Quotas
 	// QuotaKind is what a quota bounds. Its text is the label of the metrics.

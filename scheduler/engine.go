@@ -51,6 +51,9 @@ type Options struct {
 	// Quotas returns the quotas of tenants that are in force. It is called in each step, so it must be fast and safe for
 	// concurrent use, and return the same pointer as long as nothing has changed. Nil means that there are none.
 	Quotas func() *core.Quotas
+	// Usual returns the usual rate of the other shards of the cluster, as far as it is known. It is called about once a second,
+	// and must be safe for concurrent use. Nil means that none is known, or that there is no other shard.
+	Usual func() core.Usual
 	// Secret returns the value of a secret that a definition names, so that it can be masked in the texts of workers.
 	// It is safe for concurrent use. Nil means that there are no secrets.
 	Secret func(ref job.SecretRef) ([]byte, error)

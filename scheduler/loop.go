@@ -67,6 +67,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 		Outcomes:  outcomes,
 		Room:      e.opts.LiveMax - e.core.Live(),
 		Quotas:    e.quotas(),
+		Usual:     g.usual.read(e),
 		MayIndex:  e.mayIndex(),
 	})
 	e.pad.Void(out.Aborts) // before the first commit: the step may need several, and launches leave meanwhile
@@ -113,6 +114,7 @@ type gathering struct {
 	lastStep       time.Time
 	stepping       bool // a step is under way, or has failed
 	pace           pacing
+	usual          usualElsewhere
 }
 
 // gathered is a ticket with the number of gathered proposals up to its last one.

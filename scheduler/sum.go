@@ -47,6 +47,7 @@ func (s *Status) addLoad(o *Status) {
 		s.JobsBy[state] += o.JobsBy[state]
 	}
 	s.CatchUp.Rate += o.CatchUp.Rate
+	s.CatchUp.Usual += o.CatchUp.Usual
 }
 
 // addCounts adds what an engine has counted since its start.

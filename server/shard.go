@@ -58,10 +58,22 @@ func (s *Server) engineOptions(m *member) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
 		Sender: s.dispatcher, Ticks: s.ticks, Logger: s.loggerOf(m), Loading: o.loading(), Secret: s.readSecret, Quotas: s.quotas(m.number), CalendarsMax: s.calendarsMax(),
+		Usual: s.usualElsewhere(m.number),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Shards: s.shards, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
 		},
+	}
+}
+
+// usualElsewhere returns the function by which the engine of a shard asks for the usual rate of the others; nil if there are none.
+func (s *Server) usualElsewhere(shard uint32) func() scheduler.Usual {
+	if !s.divided() {
+		return nil
+	}
+	return func() scheduler.Usual {
+		rate, shards := s.cluster.Replication.Host.UsualElsewhere(shard)
+		return scheduler.Usual{Rate: rate, Shards: shards}
 	}
 }
 

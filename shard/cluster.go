@@ -47,7 +47,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 // replicationOptions returns the options of the node, with what the data says about the cluster to which it belongs.
 func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	o = s.opts.Cluster.Replication
-	o.Shard, o.Next, o.Boot, o.History, o.Jobs = s.opts.Number, wal.Next, bootClock, ownLog{s.data}, s.jobs
+	o.Shard, o.Next, o.Boot, o.History, o.Load = s.opts.Number, wal.Next, bootClock, ownLog{s.data}, s.load
 	o.Audit = s.recordOperation
 	id := s.data.Directory().Identity()
 	if id.IsOwn() {
@@ -66,12 +66,12 @@ func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	return o, err
 }
 
-// jobs returns how many jobs the shard has; 0 before it is open.
-func (s *Shard) jobs() int {
+// load returns how many jobs the shard has, and how many of its runs fire on time a second; 0 before it is open.
+func (s *Shard) load() (jobs int, usual float64) {
 	if e := s.engine.Load(); e != nil {
-		return e.JobCount()
+		return e.JobCount(), e.UsualRate()
 	}
-	return 0
+	return 0, 0
 }
 
 // findCluster tries until JetStream can do what is needed.

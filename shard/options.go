@@ -54,7 +54,7 @@ type Options struct {
 
 // Cluster is what a shard in a cluster needs besides.
 type Cluster struct {
-	// Replication are the options of the node. The shard sets Shard, Next, Boot, Audit, Jobs, and what its data says: History, ID,
+	// Replication are the options of the node. The shard sets Shard, Next, Boot, Audit, Load, and what its data says: History, ID,
 	// Own, Found and GiveUp.
 	//
 	// Discard lets the cluster's data replace data that is not part of it.

@@ -200,6 +200,7 @@ func (c *Core) begin(in Input) {
 	c.unitAt, c.keptID = job.Mark{}, c.numbers.next
 	c.out.reset()
 	c.takeQuotas(in.Quotas)
+	c.pace.others = in.Usual
 	c.index.may = in.MayIndex
 	c.tenants.endCharges()
 	c.profiles.meter.spent = 0

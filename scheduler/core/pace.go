@@ -7,10 +7,8 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// Bounds of the pace at which missed ticks are fired, unless a rate is configured. Each shard of a cluster has an equal part
-// of them, as of the rate: together the shards fire no faster than one would, if their usual rates are alike. A shard knows
-// its own usual rate alone, so beside shards that follow theirs, idle ones have their part of the least one nevertheless:
-// together less than catchupRateMin more than one would fire.
+// Bounds of the pace at which missed ticks are fired, unless a rate is configured. They are those of the whole cluster, as the
+// rate is.
 const (
 	catchupRateMin = 1_000.0  // runs a second
 	catchupRateMax = 10_000.0 // runs a second
@@ -25,9 +23,14 @@ const (
 
 // pace is a token bucket whose rate follows how many ticks fire on time: targets are expected to bear twice their
 // usual load for a while. The pace protects the targets, not the engine.
+//
+// The shards of a cluster share the rate that one shard with all of their jobs would have. A rate that is configured they
+// share equally, otherwise each by its usual rate, and an idle one has a part of the least rate, since it may have missed
+// ticks as well. A shard whose usual rate is not known counts as if it had that of this one.
 type pace struct {
-	fixed    float64 // runs a second; 0: follow the usual rate
-	min, max float64 // of the rate, if it follows the usual one
+	fixed  float64 // runs a second of this shard; 0: follow the usual rate
+	shards float64 // of the cluster
+	others Usual
 	// usual is the number of runs fired on time a second, smoothed over about a minute.
 	usual float64
 	fired int // ticks on time since mark
@@ -39,11 +42,17 @@ type pace struct {
 	keptAt instant.Millis
 }
 
+// Usual is the usual rate of the other shards of the cluster, as far as it is known. The zero value is that none is.
+type Usual struct {
+	Rate   float64 // their runs on time a second, added up; not negative
+	Shards int     // how many of them have told theirs; at most all but this one
+}
+
 // newPace returns a pace that may pay at once. A rate of 0 makes it follow the usual rate. The shards of a cluster share
 // what is configured; 0 means one.
 func newPace(rate, shards int, now instant.Millis) pace {
-	share := 1 / float64(max(1, shards))
-	p := pace{fixed: float64(rate) * share, min: catchupRateMin * share, max: catchupRateMax * share, mark: now, filled: now, keptAt: now}
+	all := float64(max(1, shards))
+	p := pace{fixed: float64(rate) / all, shards: all, mark: now, filled: now, keptAt: now}
 	p.tokens = p.burst()
 	return p
 }
@@ -60,7 +69,10 @@ func (p *pace) rate() float64 {
 	if p.fixed > 0 {
 		return p.fixed
 	}
-	return min(max(catchupFactor*p.usual, p.min), p.max)
+	unknown := max(0, p.shards-1-float64(p.others.Shards))
+	total := p.usual*(1+unknown) + p.others.Rate
+	idle := catchupRateMin / catchupFactor / p.shards // what each shard counts besides its usual rate
+	return min(max(catchupFactor*total, catchupRateMin), catchupRateMax) * (p.usual + idle) / (total + p.shards*idle)
 }
 
 // burst returns the most tokens. There is at least one, otherwise a rate below ten a second could never pay.
@@ -116,13 +128,15 @@ func (c *Core) catchUpStatus() CatchUp {
 	rate := c.pace.rate()
 	left := float64(c.debts.ticks+c.late.Len()) / rate
 	return CatchUp{
-		Jobs: len(c.debts.byJob) + c.late.Len(), Rate: rate, Left: time.Duration(left * float64(time.Second)).Round(time.Millisecond),
+		Jobs: len(c.debts.byJob) + c.late.Len(), Rate: rate, Usual: c.pace.usual,
+		Left: time.Duration(left * float64(time.Second)).Round(time.Millisecond),
 	}
 }
 
 // CatchUp is the progress of catching up on missed ticks.
 type CatchUp struct {
-	Jobs int           // with missed ticks that are still to be fired
-	Rate float64       // runs per second that are spent on them
-	Left time.Duration // estimated time to the end, at one run a job
+	Jobs  int           // with missed ticks that are still to be fired
+	Rate  float64       // runs per second that are spent on them
+	Usual float64       // runs per second that fire on time, smoothed over about a minute
+	Left  time.Duration // estimated time to the end, at one run a job
 }

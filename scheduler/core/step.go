@@ -24,6 +24,8 @@ type Input struct {
 	// Quotas are those in force from this step on; nil: none. A step compares the pointer with that of the last step, and
 	// does work for each tenant with a quota only if it is another one.
 	Quotas *Quotas
+	// Usual is the usual rate of the other shards of the cluster, by which this one knows its part of the rate of catching up.
+	Usual Usual
 	// MayIndex is true if every node can read the rows of the index of lists.
 	MayIndex bool
 }
