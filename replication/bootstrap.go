@@ -24,7 +24,9 @@ import (
 // data that must not be replaced, ends the node.
 func (n *Node) bootstrap(ctx context.Context, cause error) error {
 	n.publishStatus(RoleJoining)
-	n.opts.Logger.Warn("this node joins anew, from a checkpoint of the leader", slog.Any("error", cause))
+	if !errors.Is(cause, errFresh) {
+		n.opts.Logger.Warn("this node joins anew, from a checkpoint of the leader", slog.Any("error", cause))
+	}
 	if err := n.saveTail(cause); err != nil {
 		return localError{err}
 	}

@@ -38,6 +38,9 @@ func (e localError) Unwrap() error { return e.error }
 // errEarly and errMoved need another attempt only; errBehind and errDiverged say that the stream cannot bring
 // this node to the cluster's log, so a checkpoint must.
 func (n *Node) follow(ctx context.Context, ready func(role string)) (reason string, err error) {
+	if err := n.receiveFresh(ctx); err != nil {
+		return "", err
+	}
 	for ctx.Err() == nil && !n.resigned() {
 		if n.discard {
 			if err := n.bootstrap(ctx, errForeign); err != nil {

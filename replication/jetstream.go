@@ -195,6 +195,9 @@ func (s *jetStream) Bounds(ctx context.Context) (first, last uint64, err error) 
 	return info.State.FirstSeq, info.State.LastSeq, nil
 }
 
+// bytes returns the size of the stream when Bounds was called last.
+func (s *jetStream) bytes() uint64 { return s.handle().CachedInfo().State.Bytes }
+
 // Get implements stream. Any server with the stream may answer.
 func (s *jetStream) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

@@ -36,6 +36,8 @@ type Node struct {
 
 	// discard is whether the node's own data is to be replaced by the cluster's. After NewNode only Run changes it.
 	discard bool
+	// fresh is whether receiveFresh has been tried. Only Run uses it.
+	fresh bool
 
 	writer     writer
 	challenger challenger

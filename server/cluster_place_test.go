@@ -105,6 +105,7 @@ func TestPlacement(t *testing.T) {
 	t.Parallel()
 	t.Run("share", testNodesHoldTheirShare)
 	t.Run("reads", testReadsFromCopies)
+	t.Run("fresh", testNodeReceivesCheckpoints)
 	t.Run("removed", testRemovedNode)
 	t.Run("lost bucket", testPlacesOutliveTheirBucket)
 	t.Run("another cluster", testPlacesOfAnotherCluster)
