@@ -240,7 +240,7 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 
 // serve carries out a request with the engine of this node, and encodes the reply.
 func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
-	if x.opts.Whole != nil && !x.opts.Whole() {
+	if x.readsUnsure(v) {
 		return reply, x.errNotWhole()
 	}
 	ctx = withPageBytes(x.processors.of(ctx, x.partyOf(q.Tenant)), q.pageBytes)

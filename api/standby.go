@@ -103,6 +103,15 @@ func (x *Executor) lag() lagOf {
 	return lagOf{c.Node, c.Lag, c.LagMS}
 }
 
+// readsUnsure reports whether a reply would rest on a copy of which this node does not know how far it lags. One shard has no
+// other copy to ask for its status, which says so by itself.
+func (x *Executor) readsUnsure(v *Verb) bool {
+	if x.opts.Whole == nil || x.opts.Shards <= 1 && (v.name == "status" || v.name == "whoami") {
+		return false
+	}
+	return !x.opts.Whole()
+}
+
 // errNotWhole refuses a read from a copy that has not been complete since its node started: it may be empty, or of long ago.
 func (x *Executor) errNotWhole() error {
 	return apierr.Errorf(apierr.Unavailable, "", "this node does not know yet by how much its copy of shard %d lags; ask another one, or again later", x.opts.Shard)

@@ -38,7 +38,7 @@ func (s *Shard) openService(standby bool) error {
 		if o.Shards > 1 {
 			o.Unsure = func() time.Duration { return max(0, -s.node.Trust()) }
 		}
-		if standby && o.Shards > 1 {
+		if standby {
 			o.Whole = s.node.IsComplete
 		}
 	}
