@@ -3,24 +3,15 @@ package client
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
-	"time"
 )
 
 // The bounds of one request of a bulk registration; the server has the same.
 const (
 	bulkJobsMax    = 10_000
 	bulkReplyBytes = 512 // largest part of the reply for one job, in bytes
-)
-
-// The repetition of a request for which the server was too busy: the number of tries, and the first
-// pause. Each pause is twice as long as the one before.
-const (
-	bulkTries    = 8
-	bulkPauseMin = 100 * time.Millisecond
 )
 
 // A request is assembled as text, because jobs are encoded one by one to learn how many of them fit.
@@ -34,7 +25,8 @@ type PutTotals struct{ Accepted, Rejected int }
 // caller's goroutine. It holds only the jobs of the requests that are under way.
 //
 // It repeats requests for which the server is too busy for a while, even with Options.NoRetry. It
-// repeats requests without an answer as other methods do, so a job may be put twice. An error ends it:
+// repeats requests without an answer as other methods do, so a job may be put twice. Jobs that are refused because
+// their shard has no leader it puts again, for at most Options.BulkTimeout. An error ends it:
 // jobs for which each was called have their result; the others may or may not be registered, and may be
 // put again.
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
@@ -74,6 +66,7 @@ type bulk struct {
 	// body is complete once the request is sent.
 	body []byte
 	jobs int
+	ends []int         // where the text of each job ends in body
 	done chan struct{} // closed when reply and err are set
 	// reply and err may be read only after done is closed.
 	reply PutManyReply
@@ -123,6 +116,7 @@ func (p *putter) fill(text []byte) {
 	}
 	p.open.body = append(p.open.body, text...)
 	p.open.jobs++
+	p.open.ends = append(p.open.ends, len(p.open.body))
 }
 
 // refuse adds the result of a job that is too large for any request, at its place among the results.
@@ -158,9 +152,6 @@ func (p *putter) collect() error {
 	b := p.inFlight[0]
 	p.inFlight = p.inFlight[1:]
 	<-b.done
-	if b.err == nil && len(b.reply.Results) != b.jobs {
-		b.err = fmt.Errorf("client: the reply has %d results for %d jobs", len(b.reply.Results), b.jobs)
-	}
 	if b.err != nil {
 		return b.err
 	}
@@ -172,17 +163,4 @@ func (p *putter) collect() error {
 		}
 	}
 	return nil
-}
-
-// putBulk sends a request. It repeats it while the server is too busy, because the server has then done
-// nothing of it.
-func (c *Client) putBulk(ctx context.Context, b *bulk) error {
-	pause := bulkPauseMin
-	for try := 1; ; try++ {
-		err := c.exchange(ctx, c.bulkCall(b.body), &b.reply)
-		if !errors.Is(err, CodeRateLimited) || try == bulkTries || !sleep(ctx, pause) {
-			return err
-		}
-		pause *= 2
-	}
 }

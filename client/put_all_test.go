@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -60,6 +61,42 @@ func TestPutAllRepeats(t *testing.T) {
 	totals, err := c.PutAll(t.Context(), slices.Values([]client.Job{{Name: "a"}, {Name: "b"}}), nil)
 	if err != nil || totals.Accepted != 2 || asked.Load() != 2 {
 		t.Errorf("%+v, %v, asked %d times", totals, err, asked.Load())
+	}
+}
+
+// TestPutAllAwaitsLeaders: the shard of some jobs has no leader for a while. They are put again, alone, and their results are at
+// their places; one that would replace a later job of its name is not.
+func TestPutAllAwaitsLeaders(t *testing.T) {
+	refusal := &client.Error{Code: client.CodeUnavailable, Message: "shard 0 has no leader at the moment; nothing has changed"}
+	var asked [][]string
+	c := respond(t, "leaderless", func(request client.PutManyRequest) (any, string) {
+		var texts []string
+		reply := client.PutManyReply{}
+		for i, j := range request.Jobs {
+			texts = append(texts, j.Name+j.Schedule)
+			if isRefused := len(asked) < 2 && j.Name != "b" && (j.Name != "same" || i == 2); isRefused {
+				reply.Rejected++
+				reply.Results = append(reply.Results, client.PutResult{Name: j.Name, Error: refusal})
+				continue
+			}
+			reply.Accepted++
+			reply.Results = append(reply.Results, client.PutResult{Name: j.Name, ID: "1", Version: 1})
+		}
+		asked = append(asked, texts)
+		return reply, ""
+	})
+	jobs := []client.Job{{Name: "a", Schedule: "1"}, {Name: "b", Schedule: "2"}, {Name: "same", Schedule: "3"}, {Name: "same", Schedule: "4"}, {Name: "c", Schedule: "5"}}
+	var got []string
+	totals, err := c.PutAll(t.Context(), slices.Values(jobs), func(r client.PutResult) { got = append(got, fmt.Sprint(r.Name, r.Error == nil)) })
+	if err != nil || totals != (client.PutTotals{Accepted: 4, Rejected: 1}) {
+		t.Errorf("%+v, %v", totals, err)
+	}
+	if want := []string{"atrue", "btrue", "samefalse", "sametrue", "ctrue"}; !slices.Equal(got, want) {
+		t.Errorf("results %v, want %v", got, want)
+	}
+	want := [][]string{{"a1", "b2", "same3", "same4", "c5"}, {"a1", "c5"}, {"a1", "c5"}}
+	if !reflect.DeepEqual(asked, want) {
+		t.Errorf("asked for %v, want %v", asked, want)
 	}
 }
 

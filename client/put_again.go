@@ -1,0 +1,115 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The repetition of a request for which the server was too busy: the number of tries, and the first
+// pause. Each pause is twice as long as the one before.
+const (
+	bulkTries    = 8
+	bulkPauseMin = 100 * time.Millisecond
+)
+
+// putBulk registers the jobs of a request. It puts those again that their shard has refused for want of a leader.
+func (c *Client) putBulk(ctx context.Context, b *bulk) error {
+	err := c.putBody(ctx, b.body, &b.reply)
+	if err == nil {
+		err = b.check(&b.reply, b.jobs)
+	}
+	if err != nil || c.opts.NoRetry {
+		return err
+	}
+	return c.putAgain(ctx, b)
+}
+
+// putBody sends a request. It repeats it while the server is too busy, because the server has then done
+// nothing of it.
+func (c *Client) putBody(ctx context.Context, body []byte, reply *PutManyReply) error {
+	pause := bulkPauseMin
+	for try := 1; ; try++ {
+		err := c.exchange(ctx, c.bulkCall(body), reply)
+		if !errors.Is(err, CodeRateLimited) || try == bulkTries || !sleep(ctx, pause) {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+// putAgain puts jobs again, as long as some are refused for want of a leader, for the time of a request at most. Then the
+// results stand as they are. An error of a repetition leaves the outcome of its jobs unknown.
+func (c *Client) putAgain(ctx context.Context, b *bulk) error {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.BulkTimeout)
+	defer cancel()
+	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
+		left := b.refused()
+		if len(left) == 0 || !sleep(ctx, pause) {
+			return nil
+		}
+		var reply PutManyReply
+		if err := c.putBody(ctx, b.part(left), &reply); err != nil {
+			return err
+		}
+		if err := b.check(&reply, len(left)); err != nil {
+			return err
+		}
+		for i, n := range left {
+			b.reply.Results[n] = reply.Results[i]
+		}
+		b.reply.Accepted += reply.Accepted
+		b.reply.Rejected -= reply.Accepted
+	}
+}
+
+// check returns an error if a reply has not one result for each job.
+func (b *bulk) check(reply *PutManyReply, jobs int) error {
+	if len(reply.Results) != jobs {
+		return fmt.Errorf("client: the reply has %d results for %d jobs", len(reply.Results), jobs)
+	}
+	return nil
+}
+
+// refused returns the places of the jobs that may be put again: no leader took them, and no later job of their name is
+// registered, which they would replace.
+func (b *bulk) refused() (places []int) {
+	for n := range b.reply.Results {
+		if e := b.reply.Results[n].Error; e != nil && (e.Code == CodeUnavailable || e.Code == CodeNotLeader) {
+			places = append(places, n)
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	last := make(map[string]int) // place of the last job of each name that is registered
+	for n := range b.reply.Results {
+		if r := &b.reply.Results[n]; r.Error == nil {
+			last[r.Name] = n
+		}
+	}
+	kept := places[:0]
+	for _, n := range places {
+		if at, has := last[b.reply.Results[n].Name]; !has || at < n {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+// part returns a request of some of the jobs.
+func (b *bulk) part(places []int) []byte {
+	body := []byte(bulkHead)
+	for i, n := range places {
+		begin := len(bulkHead)
+		if n > 0 {
+			begin = b.ends[n-1] + 1 // after the comma
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, b.body[begin:b.ends[n]]...)
+	}
+	return append(body, bulkTail...)
+}
