@@ -139,10 +139,8 @@ func (n *Node) answerHandover(m *inbox.Request) {
 		}
 		respond(m, replyHandover, reply)
 	}}
-	select {
-	case n.wanted <- h:
-	default:
-		h.reply("", errors.New("another hand-over is under way"))
+	if err := n.wanted.ask(h); err != nil {
+		h.reply("", err)
 	}
 }
 

@@ -67,3 +67,30 @@ func TestPauseOfSlowCommits(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitingHandoverEndsWithItsLeadership: a request to hand over that waits behind another one is refused when that one has
+// taken place. It is not kept for the next leadership of this node, which it would end for nobody.
+func TestWaitingHandoverEndsWithItsLeadership(t *testing.T) {
+	var w handovers
+	refused := 0
+	ask := func() error { return w.ask(handover{reply: func(_ string, err error) { refused++ }}) }
+	if err := ask(); err == nil {
+		t.Error("a node that does not lead has taken a request")
+	}
+	w.end() // as a node that could not begin
+	for range 3 {
+		waiting := w.begin()
+		if first, second := ask(), ask(); first != nil || !errors.Is(second, errHandsOver) {
+			t.Errorf("the first: %v, the second: %v", first, second)
+		}
+		(<-waiting).reply("b", nil)
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+		refused = 0
+		w.end()
+		if err := ask(); refused != 1 || err == nil || len(waiting) != 0 {
+			t.Errorf("%d are refused, %d wait, and one more: %v", refused, len(waiting), err)
+		}
+	}
+}

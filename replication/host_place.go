@@ -110,14 +110,13 @@ func (h *Host) MayDrop(shard uint32) bool {
 
 // passOn hands a shard over that this process leads and is not to hold.
 func (h *Host) passOn(m *hosted) {
-	select {
-	case m.wanted <- handover{own: true, reply: func(_ string, err error) {
+	err := m.wanted.ask(handover{own: true, reply: func(_ string, err error) {
 		if err != nil {
 			h.warn("a shard that goes to other nodes was not handed over; trying again", err)
 		}
-	}}:
+	}})
+	if err == nil { // otherwise another hand-over of it is under way
 		h.opts.Logger.Info("a shard is handed over, because other nodes are to hold it", slog.Uint64(job.LogShard, uint64(m.opts.Shard)))
-	default: // another hand-over of it is under way
 	}
 }
 

@@ -162,6 +162,8 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 	defer stop()
 	s := service{stop: stop, ended: make(chan error, 1)}
 	go func() { s.ended <- n.local.Serve(serving, ready) }()
+	wanted := n.wanted.begin()
+	defer n.wanted.end()
 	again := time.NewTimer(0)
 	again.Stop()
 	defer again.Stop()
@@ -175,7 +177,7 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 			n.sawLease(l)
 			n.publishStatus(RoleLeader)
 		case <-n.answers:
-		case h := <-n.wanted:
+		case h := <-wanted:
 			over, err = n.handOver(ctx, &s, h)
 		case <-asked:
 			asked, s.resigns = nil, n.opts.Boot()
@@ -187,6 +189,7 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 			again.Reset(checkEvery)
 		}
 		if over {
+			n.wanted.end() // whoever asks meanwhile need not wait for the successor
 			n.yield(ctx, &s)
 		}
 		if failure := (localError{}); over || errors.As(err, &failure) {

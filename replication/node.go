@@ -50,7 +50,7 @@ type Node struct {
 	leaseEra int            // era of the lease that was seen last
 	lease    chan leaseSeen // states of the lease that the watch has seen; when it is full the watch waits, so that no state is lost
 	answers  chan answer    // outcomes of the questions to the holder; when it is full they are dropped, since the next ones follow soon
-	wanted   chan handover  // requests for a hand-over; capacity 1, and a further request is refused
+	wanted   handovers      // requests for a hand-over
 	pumped   chan struct{}  // capacity 1; signals the pump that there are commits to publish; only with [Options.Local]
 	farthest job.Position   // how far a standby has come in the log
 	progress time.Duration  // when place last advanced, or when the node was level with the leader
@@ -114,7 +114,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	n := &Node{
 		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: roleAtFirst(opts.Shards),
 		stream: newJetStream(js, opts, opts.Shard, opts.Shards),
-		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
+		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	n.challenger = challenger{

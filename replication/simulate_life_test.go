@@ -192,6 +192,8 @@ func (n *simNode) renewAll(ctx context.Context) {
 // serve commits until the leadership ends, and attends to what the loop of a leader hears.
 func (n *simNode) serve(ctx context.Context) {
 	w := n.world
+	n.node.wanted.begin()
+	defer n.node.wanted.end()
 	for due := w.now; ; {
 		if due <= w.now {
 			due = w.now + w.between(5*time.Millisecond, w.plan.commitEvery)

@@ -21,7 +21,7 @@ const (
 // adopt joins a node to the process, as [NewNode] and [Host.enter] do.
 func (p *process) adopt(n *simNode, node *Node) {
 	node.host, node.register = p.host, &memberLease{p.host.lease, n.world.number}
-	node.wanted, node.newReaders = make(chan handover, 1), make(chan struct{}, 1)
+	node.newReaders = make(chan struct{}, 1)
 	p.host.members[n.world.number] = &hosted{Node: node, end: func(error) {}}
 }
 
@@ -128,7 +128,7 @@ func (n *simNode) passesOn(ctx context.Context) (over bool) {
 	ended <- nil
 	s := &service{stop: func() { n.launches = false }, ended: ended}
 	select {
-	case h := <-n.node.wanted:
+	case h := <-n.node.wanted.waiting:
 		over, _ = n.node.handOver(ctx, s, h)
 	default:
 		if !n.ends {

@@ -73,7 +73,7 @@ func (p *Desk) Ask(ctx context.Context, tenant, name, by string, body []byte) ([
 	}
 	x := p.web.executor()
 	if x == nil {
-		return nil, api.PublicError(errNoService())
+		return nil, api.PublicError(p.web.errNoService(true))
 	}
 	defer x.Leave()
 	// A page of a standby shows what that node has, and says by how much it lags; what it changes goes to the leader.

@@ -101,7 +101,7 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 	}
 	x := w.executor()
 	if x == nil {
-		w.refuse(rw, api.PublicError(errNoService()))
+		w.refuse(rw, api.PublicError(w.errNoService(req.Header.Get(api.StandbyHeader) == "true")))
 		return
 	}
 	reply, refusal := w.serveVerb(rw, req, x, r, name, who)
@@ -114,9 +114,14 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 }
 
 // errNoService returns the refusal of a node without an executor. It is transient, so the status is one that callers
-// repeat.
-func errNoService() error {
-	return apierr.Errorf(apierr.Unavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
+// repeat. In a cluster its code says that nothing has changed, so that a caller may repeat any request; what only reads, from
+// a copy that may lag, is not refused as what only a leader does.
+func (w *gateway) errNoService(mayLag bool) error {
+	code := apierr.Unavailable
+	if w.opts.Cluster != nil && !mayLag {
+		code = apierr.NotLeader
+	}
+	return apierr.Errorf(code, "", "the node carries no requests out just now: it starts, stops or changes its part; nothing has changed, ask again later")
 }
 
 // serveLocal answers what the node knows by itself, even without a service. The status is most wanted when the node

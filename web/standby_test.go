@@ -83,6 +83,14 @@ func TestServiceChanges(t *testing.T) {
 	bare.ask("GET", "/api/v1/jobs", "").refused(t, "a server without services", 503, client.CodeUnavailable, "")
 }
 
+// TestMemberWithoutService: a node of a cluster that carries nothing out refuses a change as one of which nothing has happened, so
+// that a client repeats it, whatever it is. A read that may lag is not refused as one that only a leader answers.
+func TestMemberWithoutService(t *testing.T) {
+	w := startWeb(t, Options{Node: api.Node{Cluster: func() *client.Cluster { return &client.Cluster{Node: "b"} }}}, nil)
+	w.ask("POST", "/api/v1/jobs/a/trigger", "").refused(t, "a trigger", 503, client.CodeNotLeader, "")
+	w.ask("GET", "/api/v1/jobs", "", "Carillon-Standby: true").refused(t, "a read that may lag", 503, client.CodeUnavailable, "")
+}
+
 // TestCloseWaitsForHTTP closes a service with an HTTP request under way: that gets its answer.
 func TestCloseWaitsForHTTP(t *testing.T) {
 	engine := &stuck{apitest.StartEngine(t), make(chan struct{}), make(chan struct{})}
