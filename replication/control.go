@@ -29,9 +29,23 @@ type HandoverReply struct {
 
 // handoverRequest is the content of such a request.
 type handoverRequest struct {
-	To string `json:"to"`
+	To *string `json:"to,omitempty"` // nil: the standby with the most commits
 	// Own says that a node asks, to spread the leaderships, and no operator: the audit log has no entry.
 	Own bool `json:"own,omitempty"`
+}
+
+// read decodes a request, and returns the node that it names; "" if it names none.
+func (r *handoverRequest) read(data []byte) (to string, err error) {
+	if len(data) > 0 {
+		err = readOperator(data, r, `{"to":"node-b"}`)
+	}
+	switch {
+	case err != nil || r.To == nil:
+		return "", err
+	case *r.To == "":
+		return "", apierr.Errorf(apierr.InvalidField, "to", "is empty; want the name of a standby, or leave it out for the one with the most commits; nothing has changed")
+	}
+	return *r.To, nil
 }
 
 // replyHandover is the value of the reply header that marks a HandoverReply.
@@ -122,11 +136,12 @@ func (n *Node) answerHandover(m *inbox.Request) {
 		return
 	}
 	var request handoverRequest
-	if len(m.Data) > 0 && json.Unmarshal(m.Data, &request) != nil {
-		respond(m, replyHandover, HandoverReply{From: n.opts.Node, Error: `want a JSON object, such as {"to":"node-b"}`})
+	to, err := request.read(m.Data)
+	if err != nil {
+		respond(m, replyHandover, HandoverReply{From: n.opts.Node, Error: err.Error(), Code: string(apierr.InvalidField)})
 		return
 	}
-	h := handover{to: request.To, by: m.Header.Get(byHeader), own: request.Own, reply: func(to string, err error) {
+	h := handover{to: to, by: m.Header.Get(byHeader), own: request.Own, reply: func(to string, err error) {
 		reply := HandoverReply{From: n.opts.Node, To: to}
 		if err != nil {
 			reply.Error = err.Error()

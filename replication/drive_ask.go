@@ -71,8 +71,8 @@ func (h *Host) answerPlaces(ctx context.Context) {
 			return
 		case m := <-h.asks:
 			var request PlaceRequest
-			if json.Unmarshal(m.Data, &request) != nil {
-				h.replyPlace(m, "", apierr.Errorf(apierr.InvalidField, "", `want a JSON object, such as {"verb":"drain","node":"node-b"}`))
+			if err := readOperator(m.Data, &request, `{"verb":"drain","node":"node-b"}`); err != nil {
+				h.replyPlace(m, "", err)
 				continue
 			}
 			from, err := h.place(ctx, &request, m.Header.Get(byHeader))
@@ -190,7 +190,7 @@ func (h *Host) move(ctx context.Context, m placement.Move) error {
 func (h *Host) requestHandover(shard uint32, to string) {
 	o := h.opts
 	o.Shard = shard
-	request, _ := json.Marshal(handoverRequest{To: to, Own: true}) // a string: it cannot fail
+	request, _ := json.Marshal(handoverRequest{To: &to, Own: true}) // a string: it cannot fail
 	if err := h.ties.publish(subjectsOf(o).handover(), request); err != nil {
 		h.warn(fmt.Sprintf("the leader of shard %d was not asked to hand over", shard), err)
 	}

@@ -94,3 +94,20 @@ func TestWaitingHandoverEndsWithItsLeadership(t *testing.T) {
 		}
 	}
 }
+
+// TestHandoverRequests: a request that does not say to whom is for any standby. One whose name is empty, or with a member that
+// there is not, may have meant a node.
+func TestHandoverRequests(t *testing.T) {
+	for data, want := range map[string]string{
+		``: "", `{}`: "", `{"to":"b"}`: "b", `{"to":"b","own":true}`: "b",
+		`{"to":""}`: "refused", `{"too":"b"}`: "refused", `{"to":"b"} {}`: "refused", `{"to":7}`: "refused", `b`: "refused",
+	} {
+		got, err := new(handoverRequest).read([]byte(data))
+		if err != nil {
+			got = "refused"
+		}
+		if got != want {
+			t.Errorf("%s: %q, %v; want %q", data, got, err, want)
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (g *ground) operate() {
 	case 3:
 		g.askPlaces(PlaceRequest{Verb: PlaceRemove, Node: node.name})
 	case 4:
-		data, _ := json.Marshal(handoverRequest{To: node.name})
+		data, _ := json.Marshal(handoverRequest{To: &node.name})
 		if g.rng.IntN(2) == 0 {
 			data = nil
 		}

@@ -93,8 +93,11 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		}
 	}
 	command, err := parser.Parse(args)
+	if err == nil {
+		err = refuseEmptyNames(command)
+	}
 	if err != nil {
-		return con.refuse(nil, err)
+		return con.refuse(command, err)
 	}
 	// Only now is it known whether colours were asked for.
 	con.screen = terminal.ScreenOf(con.out, grammar.Color)
