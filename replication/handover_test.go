@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,5 +110,25 @@ func TestHandoverRequests(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, %v; want %q", data, got, err, want)
 		}
+	}
+}
+
+// TestSuccessorThatDrains: nobody hands over to a node that drains, unless there is no other; an operator who names it is told so.
+func TestSuccessorThatDrains(t *testing.T) {
+	n := &Node{opts: Options{Node: "a", Boot: func() time.Duration { return time.Hour }}, local: &slowLocal{}, peers: newPeers("a"), host: &Host{places: newPlaces("cluster", 2)}}
+	n.host.places.drains["b"] = drainSeen{value: drainValue{Drains: true}}
+	hear := func(node string, lsn uint64) {
+		n.peers.heard(beat{Version: beatVersion, Node: node, Role: RoleStandby, LSN: lsn}, time.Hour)
+	}
+	hear("b", 9)
+	if to, err := n.successor(""); to != "b" || err != nil {
+		t.Errorf("the only standby: %q, %v", to, err)
+	}
+	hear("c", 5)
+	if to, err := n.successor(""); to != "c" || err != nil {
+		t.Errorf("beside one that does not drain: %q, %v", to, err)
+	}
+	if _, err := n.liveSuccessor(t.Context(), "b"); err == nil || !strings.Contains(err.Error(), "node b drains") {
+		t.Errorf("by its name: %v", err)
 	}
 }

@@ -129,6 +129,11 @@ func (h *Host) mayHold(shard uint32, node string) bool {
 	return !at.isKnown() || slices.Contains(at.value.Copies, node)
 }
 
+// drains reports whether a node is to hold nothing, as far as that is known.
+func (h *Host) drains(node string) bool {
+	return h != nil && h.places != nil && h.places.draining(node).value.Drains
+}
+
 // reviewEvery is the time between two comparisons of the keys with what is known of them. A shorter time shows sooner that the
 // bucket was made anew, and costs NATS a consumer each time.
 const reviewEvery = 10 * time.Second

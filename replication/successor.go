@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // successor returns the standby to hand over to: the named one, or the one with the most commits.
@@ -21,7 +23,7 @@ func (n *Node) successor(name string) (string, error) {
 }
 
 // successors returns the standbys that are level with this node according to their beats, those with the most
-// commits first.
+// commits first, and those last that drain: they lead only if no other node can.
 func (n *Node) successors(name string) (list []peer) {
 	own, now := n.local.Last().LSN, n.opts.Boot()
 	for _, p := range n.peers.all(now) {
@@ -30,13 +32,21 @@ func (n *Node) successors(name string) (list []peer) {
 			list = append(list, p)
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].LSN > list[j].LSN })
+	sort.SliceStable(list, func(i, j int) bool {
+		if a, b := n.host.drains(list[i].Node), n.host.drains(list[j].Node); a != b {
+			return b
+		}
+		return list[i].LSN > list[j].LSN
+	})
 	return list
 }
 
 // liveSuccessor returns a standby to hand over to that answers at this moment. A beat is up to beatFresh old,
 // and to hand over to a node that has just died would leave the cluster without a leader for handoverTime.
 func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
+	if name != "" && n.host.drains(name) {
+		return "", apierr.Errorf(apierr.InvalidField, "to", "node %s drains: let it have its share again before; nothing has changed", name)
+	}
 	for _, p := range n.successors(name) {
 		if n.host.isThere(ctx, p.Node) {
 			return p.Node, nil

@@ -14,7 +14,7 @@ import (
 const attemptsMax = 16
 
 // errBusyJob means that the job was changed during each attempt to change it.
-var errBusyJob = apierr.Errorf(apierr.Unavailable, "", "the job keeps changing; ask again later")
+var errBusyJob = apierr.Errorf(apierr.Unavailable, "", "the job keeps changing; nothing has changed by this request, ask again later")
 
 // submit passes proposals to the loop and waits until they are handled, durable and visible. An error means that their
 // outcome is unknown; the caller must then not access them any more. The error may come before the proposals are

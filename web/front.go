@@ -63,6 +63,6 @@ func (f *Front) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	case "/readyz":
 		f.web.write(rw, http.StatusServiceUnavailable, readiness{Role: "starting"})
 	default:
-		f.web.refuse(rw, api.PublicError(apierr.Errorf(apierr.Unavailable, "", "the server starts, and answers when it has read its data; ask again later")))
+		f.web.refuse(rw, api.PublicError(apierr.Errorf(apierr.Unavailable, "", "the server starts, and answers when it has read its data; nothing has changed, ask again later")))
 	}
 }
