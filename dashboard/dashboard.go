@@ -66,6 +66,7 @@ func New(local client.Local, opts Options) *Dashboard {
 	if opts.Location == nil {
 		opts.Location = time.LoadLocation
 	}
+	_ = templates() // a request must not wait for it
 	d := &Dashboard{
 		local: local, opts: opts, recorder: new(recorder),
 		streams: newStreams(streamsMax), reference: newReference(opts.API), closed: make(chan struct{}),

@@ -180,7 +180,7 @@ func (s *stream) changes() ([]fragment, error) {
 	var list []fragment
 	for _, id := range append([]string{markID}, p.live...) {
 		var b bytes.Buffer
-		if err := templates[p.page].ExecuteTemplate(&b, id, frame); err != nil {
+		if err := templates()[p.page].ExecuteTemplate(&b, id, frame); err != nil {
 			return nil, err
 		}
 		if text := strings.TrimSpace(b.String()); text != s.sent[id] {

@@ -58,7 +58,7 @@ func renderReference(document []byte) (template.HTML, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := templates["reference"].ExecuteTemplate(&b, "document", content); err != nil {
+	if err := templates()["reference"].ExecuteTemplate(&b, "document", content); err != nil {
 		return "", fmt.Errorf("render the description of the API: %w", err)
 	}
 	return template.HTML(b.String()), nil // the template has escaped what the document says

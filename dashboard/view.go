@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -114,11 +115,12 @@ func (f *frame) Age(t client.Time) string {
 }
 
 // templates holds the templates of each page, by its name. Each page has its own set, so that two pages may use the
-// same name for a part.
-var templates = parseTemplates()
+// same name for a part. They are parsed once, for the first dashboard of the process: the commands of the program, which show no
+// page, start without.
+var templates = sync.OnceValue(parseTemplates)
 
 // parseTemplates parses the templates embedded in the binary. It panics if one is invalid, because the build is then
-// wrong. It runs once, when the program starts.
+// wrong.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	names, err := files.ReadDir("pages")
@@ -193,7 +195,7 @@ func publicError(err error) *client.Error {
 // render returns the HTML of a page.
 func (v *visit) render(p *view) ([]byte, error) {
 	var b bytes.Buffer
-	err := templates[p.page].ExecuteTemplate(&b, "layout", v.frame(p))
+	err := templates()[p.page].ExecuteTemplate(&b, "layout", v.frame(p))
 	return b.Bytes(), err
 }
 

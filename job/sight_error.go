@@ -3,6 +3,7 @@ package job
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // ownErrors are the errors of runs and attempts that Carillon itself words. In a row, # stands for a number, a duration
@@ -11,7 +12,12 @@ import (
 // the mask alone. The first row that matches counts, so one that shows more comes before one that shows less.
 //
 // No row shows more of a text than numbers: a target or a worker may repeat headers or a payload in the words of any row.
-var ownErrors = compileRows(
+//
+// They are compiled when the first is needed, so that the commands of the program, which need none, start without.
+var ownErrors = sync.OnceValue(func() []errorRow { return compileRows(ownErrorTexts...) })
+
+// ownErrorTexts are the texts of ownErrors.
+var ownErrorTexts = []string{
 	// Of web hooks.
 	"HTTP #",
 	"HTTP #: a redirect to *, which is not followed",
@@ -74,7 +80,7 @@ var ownErrors = compileRows(
 	"tls: failed to verify certificate: x509: certificate signed by unknown authority",
 	"tls: failed to verify certificate: *",
 	"remote error: tls: *",
-)
+}
 
 // errorRow is one row of ownErrors.
 type errorRow struct {
@@ -106,8 +112,9 @@ func ErrorForViewers(text string) string {
 	if text == "" {
 		return ""
 	}
-	for i := range ownErrors {
-		if shown, ok := ownErrors[i].show(text); ok {
+	rows := ownErrors()
+	for i := range rows {
+		if shown, ok := rows[i].show(text); ok {
 			return shown
 		}
 	}
