@@ -66,6 +66,7 @@ func countTimers(t *testing.T, d *Shard) (n int) {
 // neither by a clean stop, nor in a copy of the directory taken while the server runs, which is what kill -9
 // leaves.
 func TestCheckpointGivesTheLogBack(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
 	commit(t, d, 1, 400)
@@ -100,6 +101,7 @@ func TestCheckpointGivesTheLogBack(t *testing.T) {
 
 // TestReplayUpTo: a last commit that may not count stays out of the store until replayUpTo reaches it.
 func TestReplayUpTo(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
 	commit(t, d, 1, 21)
@@ -124,6 +126,7 @@ func TestReplayUpTo(t *testing.T) {
 
 // TestOpeningTellsOfTheReplay: an opening that replays a log reports its progress.
 func TestOpeningTellsOfTheReplay(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
 	const commits = 200

@@ -13,6 +13,7 @@ import (
 
 // TestCutTail: a commit that the cluster did not accept is put aside, and another takes its place.
 func TestCutTail(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
 	commit(t, d, 1, 21)
@@ -51,6 +52,7 @@ func TestCutTail(t *testing.T) {
 // TestSaveTail: what a join will replace is put aside first, from where the histories part, or from
 // where the log begins.
 func TestSaveTail(t *testing.T) {
+	t.Parallel()
 	d := openTestData(t, filepath.Join(t.TempDir(), "data"))
 	commit(t, d, 1, 200)
 	if err := d.Checkpoint(t.Context()); err != nil {

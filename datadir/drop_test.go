@@ -36,6 +36,7 @@ func leftover(t *testing.T, d *Directory) int {
 
 // TestCopiedShardIsPutAside: the directory of a shard that PARTS does not have, and that nothing marks, is put aside whole.
 func TestCopiedShardIsPutAside(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	d := openSeveral(t, dir)
 	for i := range replacedMost {
@@ -64,6 +65,7 @@ func TestCopiedShardIsPutAside(t *testing.T) {
 // TestInterruptedDropIsFinished ends a Drop after each of its steps. What PARTS still has stays; the rest goes, by Clear or when
 // the shard comes again.
 func TestInterruptedDropIsFinished(t *testing.T) {
+	t.Parallel()
 	mark := func(t *testing.T, d *Directory) {
 		mustDo(t, writeSynced(filepath.Join(ShardDir(d.dir, 2), droppedName), droppedText))
 	}
@@ -104,6 +106,7 @@ func TestInterruptedDropIsFinished(t *testing.T) {
 
 // TestDropLeavesWhatWasPutAside: the data of a shard goes, and what no other node has stays.
 func TestDropLeavesWhatWasPutAside(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	d := openSeveral(t, dir)
 	kept := filepath.Join(ShardDir(dir, 2), "diverged-1-2-3.frames")

@@ -16,6 +16,7 @@ import (
 // TestAdoptRefuses: what is not the store at that position is not adopted, and the node's own data stays
 // as it is and in use.
 func TestAdoptRefuses(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 40, 25)
 	other := at
 	other.Hash[5]++
@@ -65,6 +66,7 @@ func removeLike(pattern string) func(string) error {
 
 // TestIncomingIsLeftAlone: a start does not touch a transfer that is not complete.
 func TestIncomingIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	dir, _ := receive(t, 40, 25)
 	before := tree(t, filepath.Join(inShard(dir), incomingName))
 	mustClose(t, openTestData(t, dir))
@@ -79,6 +81,7 @@ func TestIncomingIsLeftAlone(t *testing.T) {
 // TestJoinThatCannotBeFinished: with the mark of a swap and nothing to swap in, or a mark that cannot be
 // read, the start says so, and removes nothing.
 func TestJoinThatCannotBeFinished(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 40, 25)
 	if err := os.RemoveAll(filepath.Join(inShard(dir), incomingName)); err != nil {
 		t.Fatal(err)

@@ -110,6 +110,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 
 // TestAdoptIncoming: a node of another history becomes a copy of the leader.
 func TestAdoptIncoming(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 300, 120)
 	if err := adoptIncoming(inShard(dir), swapTo(at, Removed), discard); err != nil {
 		t.Fatal(err)
@@ -119,6 +120,7 @@ func TestAdoptIncoming(t *testing.T) {
 
 // TestAdoptIntoNothing: so does a node that never had any data, and one that receives an empty store.
 func TestAdoptIntoNothing(t *testing.T) {
+	t.Parallel()
 	for _, leaders := range []job.ID{0, 30} {
 		dir, at := receive(t, 0, leaders)
 		for _, name := range []string{LogName, StoreName} {
@@ -135,6 +137,7 @@ func TestAdoptIntoNothing(t *testing.T) {
 
 // TestAdoptWhileOpen: the data of a running node is closed, replaced and opened under one lock.
 func TestAdoptWhileOpen(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 50, 80)
 	d := openTestData(t, dir)
 	if err := d.Adopt(at, Removed); err != nil {
@@ -150,6 +153,7 @@ func TestAdoptWhileOpen(t *testing.T) {
 // TestEachStepOfAJoin stops a swap after each of its steps, and once more after each step of its
 // completion. The next start finishes it. Of stops that leave the same files, one is tried.
 func TestEachStepOfAJoin(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 40, 25)
 	for name, f := range map[string]Fate{"removed": Removed, "replaced": Replaced, "behind": Behind} {
 		t.Run(name, func(t *testing.T) {
@@ -194,6 +198,7 @@ func stopped(t *testing.T, dir string, s swap, steps int) (image string) {
 // TestEachRemovalOfAJoin stops a swap in the middle of the steps that remove a directory: any part of
 // what they remove may be gone.
 func TestEachRemovalOfAJoin(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 40, 25)
 	for _, c := range []struct {
 		fate  Fate

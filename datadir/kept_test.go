@@ -12,6 +12,7 @@ import (
 // TestFateOfOldData: replaced data without rows is removed whatever is wanted, and of data that is behind one set is
 // kept.
 func TestFateOfOldData(t *testing.T) {
+	t.Parallel()
 	empty, dir := openTestData(t, t.TempDir()), t.TempDir()
 	full := openTestData(t, dir)
 	commit(t, full, 1, 5)

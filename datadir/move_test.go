@@ -64,6 +64,7 @@ func namesIn(t *testing.T, dir string) (names []string) {
 // TestOlderDirectoryIsMoved: the first start moves what belongs to the shard and nothing else, and the next start
 // changes nothing.
 func TestOlderDirectoryIsMoved(t *testing.T) {
+	t.Parallel()
 	dir := older(t, 30)
 	for range 2 {
 		checkMoved(t, dir, 30)
@@ -110,6 +111,7 @@ func moveOf(t *testing.T, dir string) *move {
 // TestEachStepOfTheMove stops the move after each of its steps, and once more after each of what was left. The next
 // start finishes it.
 func TestEachStepOfTheMove(t *testing.T) {
+	t.Parallel()
 	dir := older(t, 20)
 	steps := len(moveOf(t, dir).steps())
 	if steps != 4+10 {
@@ -136,6 +138,7 @@ func TestEachStepOfTheMove(t *testing.T) {
 // TestMoveOfAJoin stops the move of a directory whose data was being replaced, with any of the renames done. The next
 // start finishes the move, and then the swap.
 func TestMoveOfAJoin(t *testing.T) {
+	t.Parallel()
 	dir, at := receive(t, 40, 25)
 	for _, fate := range []Fate{Removed, Replaced} {
 		whole := testkit.CopyDir(t, dir)
@@ -160,6 +163,7 @@ func TestMoveOfAJoin(t *testing.T) {
 
 // TestOlderDirectoryThatIsRefused: a directory that has lost a part, or has data in both places, is left as it is.
 func TestOlderDirectoryThatIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := older(t, 10)
 	for name, c := range map[string]struct {
 		spoil func(dir string) error
@@ -212,6 +216,7 @@ func replaceByLink(path, target string) error {
 // TestFirstStartOfAnOlderReleaseIsInterrupted: what a crash in the first start of an older release has left is moved,
 // and completed.
 func TestFirstStartOfAnOlderReleaseIsInterrupted(t *testing.T) {
+	t.Parallel()
 	dir := older(t, 10)
 	for _, gone := range [][]string{{PartsName}, {PartsName, StoreName}, {PartsName, StoreName, LogName}} {
 		image := testkit.CopyDir(t, dir)
@@ -230,6 +235,7 @@ func TestFirstStartOfAnOlderReleaseIsInterrupted(t *testing.T) {
 // TestPartsElsewhere: a log that is a link, or the root of a file system, is used where it is, before the move and after
 // it.
 func TestPartsElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, target := range map[string]func(image string) string{
 		"absolute": func(image string) string { return filepath.Join(filepath.Dir(image), "fast") },
 		"relative": func(string) string { return "../fast" },
@@ -264,6 +270,7 @@ func TestPartsElsewhere(t *testing.T) {
 
 // TestBackAndForth: an operator moves the names back for an older release, and the next start moves them again.
 func TestBackAndForth(t *testing.T) {
+	t.Parallel()
 	dir := older(t, 10)
 	for range 2 {
 		checkMoved(t, dir, 10)

@@ -11,6 +11,7 @@ import (
 // TestExchangedShardsAreRefused: a directory at the place of another shard is refused by name, and is not changed; at its own
 // place it is opened again.
 func TestExchangedShardsAreRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	d := openSeveral(t, dir)
 	exchange := func() {
@@ -33,6 +34,7 @@ func TestExchangedShardsAreRefused(t *testing.T) {
 // TestNumberOfEarlierReleases: a directory without the file is opened, and gets the file when the caller says that the data is
 // that of the shard. A damaged file is refused.
 func TestNumberOfEarlierReleases(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	d := openSeveral(t, dir)
 	path := filepath.Join(ShardDir(dir, 2), NumberName)

@@ -12,6 +12,7 @@ import (
 // TestDiscardedUntilNoShardHasAny: of a directory with several shards whose data is discarded for a cluster's, the file says so
 // until the last of them has the cluster's, in whichever order they meet the cluster and receive its data.
 func TestDiscardedUntilNoShardHasAny(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	state := func() string {
 		id, err := ReadIdentity(dir)

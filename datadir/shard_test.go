@@ -16,6 +16,7 @@ import (
 // TestShardsOfOneDirectory: a process opens several shards under one lock, each with data of its own, and misses one
 // that is gone.
 func TestShardsOfOneDirectory(t *testing.T) {
+	t.Parallel()
 	dir, numbers := filepath.Join(t.TempDir(), "data"), []uint32{0, 1, 255}
 	for round := 1; round <= 2; round++ {
 		d, err := OpenDirectory(Options{Dir: dir, Logger: discard})
@@ -99,6 +100,7 @@ func TestPartsFile(t *testing.T) {
 
 // TestShardThatIsNotServed: a directory with a shard that the program does not open is refused.
 func TestShardThatIsNotServed(t *testing.T) {
+	t.Parallel()
 	d, err := OpenDirectory(Options{Dir: t.TempDir(), Logger: discard})
 	mustDo(t, err)
 	defer func() { mustDo(t, d.Close()) }()
