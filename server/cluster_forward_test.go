@@ -44,6 +44,7 @@ func (c *nodeCaller) trigger(t *testing.T, name, key string) (status int, run st
 // TestForwardThroughTakeover triggers a job through every node of three while the leader is killed. What is refused, or
 // gets no reply, is asked again under the same key, at any node: each key has one run, and one entry of the audit log.
 func TestForwardThroughTakeover(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	nodes := []*Server{p.start("a", t.TempDir()), p.start("b", t.TempDir()), p.start("c", t.TempDir())}
 	_, _, err := p.client(false).Put(t.Context(), client.Job{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // nodeOptions are those of n nodes whose embedded servers are one another's peers.
@@ -77,6 +78,16 @@ func startAll(ctx context.Context, t *testing.T, nodes ...Options) []*Server {
 		t.Fatal(err)
 	}
 	return servers
+}
+
+// onceLed repeats a request over HTTP until a leader answers it: on a busy machine a cluster may be without one for a moment.
+func onceLed(t *testing.T, ask func() testkit.Reply) (r testkit.Reply) {
+	t.Helper()
+	testkit.Until(t, "a leader answers", func() bool {
+		r = ask()
+		return r.Status != http.StatusServiceUnavailable
+	})
+	return r
 }
 
 // busOptions are those of the way to NATS of a server with these options.

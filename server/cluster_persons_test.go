@@ -15,6 +15,7 @@ import (
 // TestPersonsInACluster: a person of the issuer who is as many principals as one may be, with the longest names, changes
 // something through each node; the leader decides by its own file.
 func TestPersonsInACluster(t *testing.T) {
+	t.Parallel()
 	issuer := oidctest.Start(t)
 	path := filepath.Join(t.TempDir(), "auth.yaml")
 	text, groups := fmt.Sprintf("oidc: {issuer: %q, client_id: carillon}\nprincipals:\n", issuer.URL), []string{}
@@ -37,13 +38,15 @@ func TestPersonsInACluster(t *testing.T) {
 	servers := startAll(t.Context(), t, nodes...)
 	ask := func(s *Server, method, path, body string, groups any) testkit.Reply {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, s.Ready().HTTP+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+issuer.Token(t, strings.Repeat("é", 60), map[string]any{"groups": groups}))
-		return testkit.Do(t, http.DefaultClient, req)
+		return onceLed(t, func() testkit.Reply {
+			req, err := http.NewRequestWithContext(t.Context(), method, s.Ready().HTTP+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Authorization", "Bearer "+issuer.Token(t, strings.Repeat("é", 60), map[string]any{"groups": groups}))
+			return testkit.Do(t, http.DefaultClient, req)
+		})
 	}
 	for _, s := range servers {
 		name := "/api/v1/jobs/of-" + s.opts.Node

@@ -56,11 +56,15 @@ func visitNode(t *testing.T, s *Server, method, path, form, cookie string) testk
 func takesSession(t *testing.T, cookie string, nodes ...*Server) {
 	t.Helper()
 	for _, s := range nodes {
-		if r := visitNode(t, s, http.MethodGet, "/jobs", "", cookie); r.Status != http.StatusOK || !strings.Contains(r.Body, "token:operator") {
+		r := onceLed(t, func() testkit.Reply { return visitNode(t, s, http.MethodGet, "/jobs", "", cookie) })
+		if r.Status != http.StatusOK || !strings.Contains(r.Body, "token:operator") {
 			t.Errorf("%s does not take the session: %d", s.opts.Node, r.Status)
 		}
-		form := url.Values{"name": {rand.Text()}, "schedule": {"@yearly"}, "target_kind": {"nats"}, "target_address": {"a"}}
-		if r := visitNode(t, s, http.MethodPost, "/new", form.Encode(), cookie); r.Status != http.StatusSeeOther {
+		r = onceLed(t, func() testkit.Reply {
+			form := url.Values{"name": {rand.Text()}, "schedule": {"@yearly"}, "target_kind": {"nats"}, "target_address": {"a"}}
+			return visitNode(t, s, http.MethodPost, "/new", form.Encode(), cookie)
+		})
+		if r.Status != http.StatusSeeOther {
 			t.Errorf("a change at %s: %d %s", s.opts.Node, r.Status, r.Body)
 		}
 	}
@@ -68,6 +72,7 @@ func takesSession(t *testing.T, cookie string, nodes ...*Server) {
 
 // TestSessionInACluster: who has signed in at one node of a cluster with a password is known at each.
 func TestSessionInACluster(t *testing.T) {
+	t.Parallel()
 	nodes := nodeOptions(t, 3)
 	path := writeOperator(t)
 	for i := range nodes {

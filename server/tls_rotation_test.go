@@ -227,6 +227,7 @@ func eachTickSeen(t *testing.T, c *client.Client, fired *nats.Subscription) {
 // TestForeignPeer: a node with the certificate of another authority does not become a peer, and neither does what shows no
 // certificate, or one of a client.
 func TestForeignPeer(t *testing.T) {
+	t.Parallel()
 	a := certstest.NewAuthority(t)
 	nodes, files := securedNodes(t, a)
 	certstest.Write(t, certstest.NewAuthority(t), certstest.Node("c"), files[2])

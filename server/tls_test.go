@@ -195,6 +195,7 @@ func TestClientCertificateReachesHandlers(t *testing.T) {
 // TestHandshakesHoldNoPlace: connections that do not finish the handshake give way to others when all places are taken,
 // and end by themselves.
 func TestHandshakesHoldNoPlace(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t, func(o *Options) { o.HTTPConnections = httpConnectionsMin })
 	overNATS, err := net.Dial("tcp", strings.TrimPrefix(s.Ready().NATS, "tls://"))
 	if err != nil {

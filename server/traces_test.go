@@ -249,6 +249,7 @@ func TestTracesDoNotDelay(t *testing.T) {
 
 // TestSpansLostAreCounted: what a collector refuses shows in the metrics, which are zero until then.
 func TestSpansLostAreCounted(t *testing.T) {
+	t.Parallel()
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
 	defer refusing.Close()
 	s := startTraced(t, filepath.Join(t.TempDir(), "data"), refusing.URL)

@@ -20,6 +20,7 @@ var paths = []string{"/healthz", "/readyz", "/metrics", "/", "/jobs", "/cluster"
 // TestHTTPWhileStarting requests every path after each step of a start, and in between. Each request has a
 // reply: its result, or that the server is starting.
 func TestHTTPWhileStarting(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	alone := p.options("", t.TempDir())
 	alone.ClusterName, alone.Prefix = "", "alone"
