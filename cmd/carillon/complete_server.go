@@ -17,9 +17,10 @@ const (
 	completeNamesMax = 50
 	// Labels and latest runs are not listed by themselves: they are those of this number of jobs.
 	completeJobsMax = 200
-	// The prompt stands still for that time if the server does not answer.
-	completeTimeMax = 500 * time.Millisecond
 )
+
+// completeTime is how long the prompt stands still if the server does not answer. Tests of what is found wait longer.
+var completeTime = 500 * time.Millisecond
 
 // prefix returns what was typed of the value at the cursor.
 func (l *line) prefix() string {
@@ -40,7 +41,7 @@ func serversValues(ctx context.Context, con *console, l *line, kind valueKind) [
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, completeTimeMax)
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	r := l.connect(ctx, con)
 	if r == nil {
@@ -64,7 +65,7 @@ func (l *line) connect(ctx context.Context, con *console) *remote {
 		return nil
 	}
 	flags := grammar.Status.serverFlags
-	flags.Timeout = span(completeTimeMax)
+	flags.Timeout = span(completeTime)
 	r, err := flags.connectAs(ctx, "")
 	if err != nil {
 		return nil

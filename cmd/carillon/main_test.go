@@ -20,7 +20,19 @@ const patience = testkit.Patience / 3
 
 // TestMain lets the scripts run this test binary as the command itself, and as the part of the nats program that they use.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"carillon": main, "nats": natsMain})
+	testscript.Main(sideBySide{m}, map[string]func(){"carillon": patientMain, "nats": natsMain})
+}
+
+// sideBySide runs the parallel tests four at a time at least: the scripts and the pages wait most of the time, for the disk and
+// for what their servers do.
+type sideBySide struct{ m *testing.M }
+
+func (s sideBySide) Run() int { return testkit.RunParallel(s.m) }
+
+// patientMain is main with time for what a shell completes on a busy machine.
+func patientMain() {
+	completeTime = patience
+	main()
 }
 
 // TestScripts drives the real command against real servers; see testdata/script.
