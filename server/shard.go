@@ -5,6 +5,7 @@ import (
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -124,9 +125,13 @@ func (o *Options) forwardKey() []byte {
 }
 
 // openAnnouncer returns the function that opens the publisher of events and dead letters of a shard. The origin is the same
-// on every node of a cluster, so that what two leaders publish about one change has the same id.
+// on every node of a cluster, so that what two leaders publish about one change has the same id. Each of several shards counts
+// its changes by itself, so each has an origin of its own.
 func (m *member) openAnnouncer(s *Server) func(ctx context.Context, origin string) (scheduler.Announcer, error) {
 	return func(ctx context.Context, origin string) (scheduler.Announcer, error) {
+		if s.divided() {
+			origin = fmt.Sprintf("%s-%d", origin, m.number)
+		}
 		announcer, err := s.newAnnouncer(ctx, origin)
 		if err != nil {
 			return nil, err
