@@ -26,7 +26,8 @@ func (n *Node) audit(ctx context.Context, op Operation) error {
 		return nil
 	}
 	if err := n.opts.Audit(ctx, op); err != nil {
-		return apierr.Errorf(apierr.Unavailable, "", "the audit log did not take the request, so nothing has changed; ask again (%s)", err)
+		n.warn("an operator's request is not carried out, because the audit log has not confirmed its entry", err)
+		return apierr.Errorf(apierr.Unavailable, "", "the audit log did not confirm the entry of this request, so it is not carried out: no leader and no place has changed; ask again")
 	}
 	return nil
 }
