@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -113,11 +115,13 @@ func TestDurabilityLocal(t *testing.T) {
 	a, b := start("a"), start("b")
 	p.put("x")
 	p.level(a, b)
-	testkit.Retry(t, "hand over", func(ctx context.Context) error { // a may not have heard yet that b is level
-		_, err := p.client(false).Handover(ctx, 0, "")
-		return err
+	testkit.Retry(t, "b leads", func(ctx context.Context) error { // a may not have heard yet that b is level
+		_, err := p.client(false).Handover(ctx, 0, "b") // and not any node: asked again, b would hand over to a
+		if p.leads(b)() {
+			return nil
+		}
+		return cmp.Or(err, errors.New("b does not lead yet"))
 	})
-	testkit.Until(p.t, "b leads", p.leads(b))
 	p.level(b, a)
 	p.eachTickOnce("x", 1)
 	if d := p.info(b).Cluster.Durability; d != "local" {
