@@ -102,7 +102,10 @@ func leaderOf(nodes []heardNode, shard uint32, now time.Duration) (node string, 
 func (h *Host) UsualElsewhere(shard uint32) (rate float64, shards int) {
 	nodes, now := h.heard(), h.opts.Boot()
 	for other := range uint32(h.opts.Shards) {
-		if _, says, ok := leaderOf(nodes, other, now); ok && other != shard {
+		if other == shard {
+			continue
+		}
+		if _, says, ok := leaderOf(nodes, other, now); ok {
 			rate, shards = rate+float64(says.Usual), shards+1
 		}
 	}

@@ -114,8 +114,8 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 }
 
 // errNoService returns the refusal of a node without an executor. It is transient, so the status is one that callers
-// repeat. In a cluster its code says that nothing has changed, so that a caller may repeat any request; what only reads, from
-// a copy that may lag, is not refused as what only a leader does.
+// repeat. In a cluster the code is not_leader, which says that nothing has changed, so a caller may repeat any request. A read
+// that may lag needs no leader; a client that asks for one would take not_leader as final, so it gets unavailable.
 func (w *gateway) errNoService(mayLag bool) error {
 	code := apierr.Unavailable
 	if w.opts.Cluster != nil && !mayLag {

@@ -7,12 +7,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// kindsOfNames are the completions of flags that name a thing on the server, without which a command is about more of them: all
-// jobs, any node, or another tenant.
+// kindsOfNames are the completions of flags that name a job or a node. Without such a flag a command is about all jobs, or about
+// any node.
 var kindsOfNames = []string{"@jobs", "@nodes"}
 
-// refuseEmptyNames refuses a flag for a name whose value is empty, as that of a script's variable which is not set. Left out, it
-// would be for more than one; so an empty one is a mistake.
+// refuseEmptyNames refuses a flag for a job, a node or a tenant whose value is empty: a script's variable is probably not set, and
+// the command would do more than was meant, or in another tenant.
 func refuseEmptyNames(command *kong.Context) error {
 	for _, p := range command.Path {
 		f := p.Flag
