@@ -38,6 +38,9 @@ type copies struct {
 type copied struct {
 	at     job.Position
 	inStep bool // it has all, or nearly all, commits of the leader
+	// missed is the newest commit that a wait for this standby ended without. Until the standby has that commit it
+	// does not come into step again, however often it repeats its note.
+	missed uint64
 }
 
 const (
@@ -45,7 +48,7 @@ const (
 	// would make a commit wait until it has read all of them.
 	inStepLSN = 16
 	// copyTime is how long a commit waits for the disk of a standby in step; after that the standby no longer counts
-	// as in step. So a disk that hangs delays commits once.
+	// as in step until its disk has what was waited for. So a disk that hangs delays commits once.
 	copyTime = 2 * time.Second
 	// copyPoll is the time between two checks of the promises during that wait: a promise ends without a note.
 	copyPoll = 25 * time.Millisecond
@@ -71,7 +74,7 @@ func (c *copies) noted(heir string, at job.Position, confirmed uint64, gone bool
 		fallthrough
 	default:
 		standby.at = at
-		standby.inStep = standby.inStep || at.LSN+inStepLSN >= confirmed
+		standby.inStep = standby.inStep || at.LSN >= standby.missed && at.LSN+inStepLSN >= confirmed
 	}
 	if c.changed != nil {
 		close(c.changed)
@@ -108,7 +111,9 @@ func (c *copies) outOfStep(at job.Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.byHeir {
-		s.inStep = s.inStep && s.at.LSN >= at.LSN
+		if s.at.LSN < at.LSN {
+			s.inStep, s.missed = false, at.LSN
+		}
 	}
 }
 
