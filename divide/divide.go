@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) (done Result, err error) {
 // once are the kinds of which each row is in exactly one shard.
 var once = []job.Kind{
 	job.KindJob, job.KindName, job.KindTimer, job.KindRun, job.KindHistory, job.KindNote, job.KindOnce, job.KindPayload, job.KindRunPayload,
-	job.KindStreak, job.KindDebt, job.KindDead, job.KindOutbox, job.KindAudit,
+	job.KindStreak, job.KindDebt, job.KindDead, job.KindOutbox, job.KindAudit, job.KindDeleted,
 }
 
 // count counts the rows in the new stores, and returns an error if there are not as many as before.

@@ -24,6 +24,7 @@ const (
 	rowVersion6 = 6
 	rowVersion7 = 7
 	rowVersion8 = 8
+	rowVersion9 = 9
 )
 
 // textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row

@@ -280,6 +280,8 @@ func decodeAll(batch []byte) {
 			_, _, _ = ParseLabelKey(c.Key)
 		case KindTrait:
 			_, _, _ = ParseTraitKey(c.Key)
+		case KindDeleted:
+			_, _ = DecodeDeleted(1, c.Value)
 		}
 		return nil
 	})

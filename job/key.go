@@ -33,6 +33,7 @@ const (
 	KindRunPayload                 // day, manual run -> its own payload
 	KindLabel                      // label's hash, name -> nothing: finds the job by its label
 	KindTrait                      // tenant's hash, trait, job -> nothing: finds the job by what its timer says
+	KindDeleted                    // deleted job of which notices are still to be published -> its Record
 	kindEnd
 )
 
@@ -57,12 +58,12 @@ func AppendProfileKey(b []byte, n uint32) []byte {
 }
 
 // AppendJobKey appends the key of a row of a kind of which each job has at most one: KindJob, KindTimer, KindNote,
-// KindStreak, KindDebt.
+// KindStreak, KindDebt, KindDeleted.
 func AppendJobKey(b []byte, kind Kind, id ID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(id))
 }
 
-// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it. A kind that is missing
+// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it. KindDeleted is none of them: it begins then. A kind that is missing
 // here would leave rows of deleted jobs in the store.
 var JobKinds = [...]Kind{KindJob, KindTimer, KindNote, KindStreak, KindDebt}
 

@@ -8,7 +8,7 @@ import (
 // RowsVersion is the newest version of rows that this build reads and writes. Versions count over all kinds of row: a
 // kind that gets more members takes the next number, whatever its own last one was. So one number describes what a
 // store contains, and what a node can read.
-const RowsVersion = rowVersion8
+const RowsVersion = rowVersion9
 
 // RowsVersionUnmarked is the newest version of rows in a store without a recorded version, and the version that a
 // node reads if it does not name one. A store records a version only once it is above this one.
@@ -23,6 +23,9 @@ const RowsVersionOfClaims = rowVersion6
 
 // RowsVersionOfDismissals is the version of runs that have a [Dismissal].
 const RowsVersionOfDismissals = rowVersion8
+
+// RowsVersionOfDeleted is the version of the rows that keep the definitions of deleted jobs.
+const RowsVersionOfDeleted = rowVersion9
 
 // ErrNewerRows is wrapped by errors about rows of a newer release. None of these rows was applied.
 var ErrNewerRows = errors.New("job: rows of a newer release")

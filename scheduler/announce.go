@@ -66,7 +66,7 @@ func (l *lostEvents) log(e *Engine) {
 	if lost == l.told || !l.at.IsZero() && now.Sub(l.at) < lostBetween {
 		return
 	}
-	e.opts.Logger.Error("events were dropped: too many wait to be published", "dropped", lost-l.told, "waiting_max", e.opts.Settings.EventsMax)
+	e.opts.Logger.Error("notices were dropped: too many wait to be published, or their jobs are deleted and nothing was kept of them", "dropped", lost-l.told, "waiting_max", e.opts.Settings.EventsMax)
 	l.told, l.at = lost, now
 }
 
@@ -75,29 +75,39 @@ func (l *lostEvents) log(e *Engine) {
 // only when that is in the log.
 func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, more bool, err error) {
 	batch, err := e.readNotices(low)
-	if err != nil || len(batch) == 0 {
+	switch {
+	case err != nil:
 		return low, false, err
+	case len(batch) == 0:
+		return low, false, e.dropDeleted(ctx)
 	}
 	n, err := e.publishBatch(ctx, batch)
 	if n == 0 {
 		return low, false, err
 	}
-	ids := make([]job.NoticeID, n)
-	for i := range ids {
-		ids[i] = batch[i].ID
+	p := new(core.Published)
+	for i := range batch[:n] {
+		p.IDs = append(p.IDs, batch[i].ID)
+		if !isDescribed(&batch[i]) {
+			p.Lost++
+		}
 	}
-	if lost := e.submit(ctx, &core.Published{IDs: ids}); lost != nil {
-		return low, false, lost
+	if unwritten := e.submit(ctx, p); unwritten != nil {
+		return low, false, unwritten
 	}
-	return append(job.AppendNoticeKey(nil, ids[n-1]), 0), err == nil, err
+	return append(job.AppendNoticeKey(nil, p.IDs[n-1]), 0), err == nil, err
 }
 
+// isDescribed reports whether a notice has what its message needs. It has not if its job was deleted and the definition
+// could not be kept.
+func isDescribed(a *job.Announcement) bool { return a.Tenant != "" }
+
 // publishBatch publishes a batch. It returns the length of the prefix that is finished: published, or without a job. A
-// notice whose job is gone has no subject, so it is dropped with the batch.
+// notice that nothing describes has no subject, so it is dropped with the batch.
 func (e *Engine) publishBatch(ctx context.Context, batch []job.Announcement) (int, error) {
 	var named []job.Announcement
 	for i := range batch {
-		if batch[i].Tenant != "" {
+		if isDescribed(&batch[i]) {
 			named = append(named, batch[i])
 		}
 	}
@@ -108,8 +118,7 @@ func (e *Engine) publishBatch(ctx context.Context, batch []job.Announcement) (in
 	return slices.IndexFunc(batch, func(a job.Announcement) bool { return a.ID == named[n].ID }), err
 }
 
-// readNotices returns the next notices with the tenant and the name of their jobs. A run that ended after its job was
-// deleted has neither, so its notice cannot be published.
+// readNotices returns the next notices with the tenant and the name of their jobs.
 func (e *Engine) readNotices(low []byte) ([]job.Announcement, error) {
 	var batch []job.Announcement
 	high := job.PrefixEnd([]byte{byte(job.KindOutbox)})
@@ -135,11 +144,10 @@ func (e *Engine) readNotices(low []byte) ([]job.Announcement, error) {
 func (e *Engine) describe(a *job.Announcement, records map[job.ID]*job.Record) error {
 	rec := records[a.Run.Job]
 	if rec == nil {
-		got, _, _, err := e.readRows(a.Run.Job)
-		if err != nil {
+		var err error
+		if rec, err = e.readDescribed(a.Run.Job); err != nil {
 			return err
 		}
-		rec = &got
 		records[a.Run.Job] = rec
 	}
 	if rec.Def.Name != "" {

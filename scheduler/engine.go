@@ -129,6 +129,8 @@ type Engine struct {
 	alone bool // it has led from the beginning, so no other node can
 	leads atomic.Bool
 	rows  atomic.Uint32 // newest version of the rows in the store, as of the last step
+	// droppable is the number of deleted jobs of which something is kept that notices may not need any more, as of the last step.
+	droppable atomic.Int64
 	// readers is what was noted of the nodes, as of the last step.
 	readers atomic.Pointer[map[string]byte]
 	// broken is why it can no longer follow the leader. Only the goroutine that calls Apply and Lead uses it.

@@ -127,7 +127,7 @@ func (e *Engine) readDeleting(p *core.Delete) error {
 	})
 }
 
-// readDeleted reads the definition that a delete removes.
+// readDeleted reads the definition that a delete removes, and the row that it keeps for notices.
 func (e *Engine) readDeleted(p *core.Delete) error {
 	p.Of = core.DefinitionSize{}
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
@@ -136,6 +136,9 @@ func (e *Engine) readDeleted(p *core.Delete) error {
 	}
 	rec, timer, ok, err := e.readRows(id)
 	if err != nil || !ok {
+		return err
+	}
+	if p.Record, err = e.recordToKeep(id); err != nil {
 		return err
 	}
 	p.Before = job.AuditDefinition(&rec.Def)

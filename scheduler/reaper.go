@@ -98,6 +98,9 @@ func (e *Engine) judge(r core.Reap) core.ReapItem {
 	if err == nil && !live {
 		over, err = e.overSince(&rec, timer, r.Led)
 	}
+	if err == nil && !live && over.Add(r.Keep) <= now {
+		item.Record, err = e.recordToKeep(r.ID)
+	}
 	switch {
 	case err != nil:
 		e.warn("a completed job cannot be read", r.ID, err)

@@ -148,7 +148,7 @@ func (w *world) Announce(_ context.Context, batch []job.Announcement) (int, erro
 		n = w.rng.IntN(n + 1)
 	}
 	for i := range batch[:n] {
-		w.model.published(batch[i].ID.LSN, batch[i].ID.Seq)
+		w.model.published(batch[i].ID.LSN, batch[i].ID.Seq, batch[i].Name)
 	}
 	if n < len(batch) {
 		return n, errDied
@@ -186,6 +186,7 @@ func (w *world) tell() {
 			return
 		}
 		if !more {
+			w.model.checkDeletions()
 			return
 		}
 	}

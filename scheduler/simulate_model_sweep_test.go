@@ -116,16 +116,19 @@ func (m *model) checkNotices() {
 	}
 }
 
-// takeNotice records that a notice was written or deleted. A job that is deleted has no further notices.
+// takeNotice records that a notice was written or deleted.
 func (m *model) takeNotice(r *modelRow) {
 	id := [2]uint64{r.lsn, uint64(r.seq)}
 	if r.kind == rowNotice {
 		m.notices = append(m.notices, *r)
 		m.outbox[id] = &modelNotice{job: r.key.job}
+		if j := m.jobs[r.key.job]; j != nil {
+			m.outbox[id].name = j.name
+		}
 		return
 	}
 	n := m.outbox[id]
-	if n == nil || !n.published && m.jobs[n.job] != nil && !m.jobs[n.job].deleted {
+	if n == nil || !n.published && !m.mayLose(n.job) {
 		m.fail("notices", nil, "notice %d-%d was dropped; it was not published, or is unknown", r.lsn, r.seq)
 	}
 	delete(m.outbox, id)
@@ -134,12 +137,16 @@ func (m *model) takeNotice(r *modelRow) {
 // modelNotice is a notice that waits.
 type modelNotice struct {
 	job       uint64
+	name      string
 	published bool
 }
 
-// published records that a notice was published.
-func (m *model) published(lsn uint64, seq uint32) {
+// published records that a notice was published, as one of the job with a name.
+func (m *model) published(lsn uint64, seq uint32, name string) {
 	n := m.outbox[[2]uint64{lsn, uint64(seq)}]
+	if n != nil && n.name != name {
+		m.fail("notices", m.jobs[n.job], "notice %d-%d was published as one of %s", lsn, seq, name)
+	}
 	if n == nil {
 		m.fail("notices", nil, "notice %d-%d was published, and is unknown", lsn, seq)
 		return

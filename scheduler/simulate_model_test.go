@@ -34,13 +34,14 @@ type model struct {
 	stepLSN uint64
 	backLSN uint64 // when it was last set back
 
-	pending []modelUpcoming // changes in the commit going on
-	gone    []*modelRun     // in the commit going on
-	plans   []*modelJob     // that catch up in the commit going on
-	changes []modelRow      // of the states of runs, in the commit going on
-	notices []modelRow      // in the commit going on
-	outbox  map[[2]uint64]*modelNotice
-	ids     modelIDs
+	pending   []modelUpcoming // changes in the commit going on
+	gone      []*modelRun     // in the commit going on
+	plans     []*modelJob     // that catch up in the commit going on
+	changes   []modelRow      // of the states of runs, in the commit going on
+	notices   []modelRow      // in the commit going on
+	outbox    map[[2]uint64]*modelNotice
+	ids       modelIDs
+	deletions modelDeletions
 
 	steps, stepFrom uint64     // of the process so far; the last commit before the one going on
 	over            modelCrowd // runs that have ended in the step going on
@@ -75,7 +76,7 @@ func newModel(settings modelSettings, clocks *modelClocks) *model {
 	return &model{
 		settings: settings, clocks: clocks,
 		jobs: make(map[uint64]*modelJob), names: make(map[string]*modelJob), runs: make(map[runKey]*modelRun),
-		ended: make(map[runKey]*modelRun), outbox: make(map[[2]uint64]*modelNotice), calendars: make(map[string][]string),
+		ended: make(map[runKey]*modelRun), outbox: make(map[[2]uint64]*modelNotice), deletions: newModelDeletions(), calendars: make(map[string][]string),
 		counts: modelCounts{by: make(map[string]int)},
 	}
 }
@@ -216,6 +217,8 @@ func (m *model) take(r *modelRow) {
 		m.takeAudit(r)
 	case rowNotice, rowNoticeGone:
 		m.takeNotice(r)
+	case rowDeleted, rowDeletedGone:
+		m.takeDeleted(r)
 	case rowDead, rowDeadGone:
 		m.takeDead(r)
 	case rowZone:

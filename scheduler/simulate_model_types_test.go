@@ -69,6 +69,8 @@ const (
 	rowAudit
 	rowNotice
 	rowNoticeGone
+	rowDeleted // the definition of a deleted job is kept
+	rowDeletedGone
 	rowZone      // by which rules the jobs of the zone that changes are planned
 	rowReplan    // jobs are to follow a calendar, or have followed
 	rowPruned    // the buckets of the history before a day are gone

@@ -44,6 +44,9 @@ func readModelRow(c job.Change) (row modelRow, err error) {
 		return auditRow(c)
 	case job.KindOutbox:
 		return noticeRow(c)
+	case job.KindDeleted:
+		id, err := job.ParseJobKey(c.Key)
+		return modelRow{kind: pick(gone, rowDeletedGone, rowDeleted), key: runKey{job: uint64(id)}}, err
 	}
 	return row, nil
 }

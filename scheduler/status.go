@@ -58,6 +58,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		g.behind = c.Undecided
 	}
 	e.rows.Store(uint32(c.RowsVersion))
+	e.droppable.Store(int64(c.Droppable))
 	e.readers.Store(&c.Readers)
 	g.awaited = c.Awaited
 	g.noteUses(e.core.Uses())

@@ -29,20 +29,20 @@ var upgradeFlag = flag.Bool("upgrade", false, "build a binaries of other release
 // sourceChange is a text of a file, which has it once, and what stands in its place in another release.
 type sourceChange struct{ file, old, new string }
 
-// newerRows are the changes of this source that make a release whose rows of jobs can have version 9: rows whose
+// newerRows are the changes of this source that make a release whose rows of jobs can have version 10: rows whose
 // description begins with newerMark.
 var newerRows = []sourceChange{
-	{"job/codec.go", "	rowVersion7 = 7\n", "	rowVersion7 = 7\n	rowVersion9 = 9\n"},
-	{"job/row_version.go", "const RowsVersion = rowVersion8", "const RowsVersion = rowVersion9"},
-	{"job/row_version.go", "	if field := d.secretField(); field != \"\" {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion9, \"description\"\n	}\n	if field := d.secretField(); field != \"\" {"},
+	{"job/codec.go", "	rowVersion9 = 9\n", "	rowVersion9 = 9\n	rowVersion10 = 10\n"},
+	{"job/row_version.go", "const RowsVersion = rowVersion9", "const RowsVersion = rowVersion10"},
+	{"job/row_version.go", "	if field := d.secretField(); field != \"\" {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion10, \"description\"\n	}\n	if field := d.secretField(); field != \"\" {"},
 	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},
-	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion9; isZero {\n			definition = append(definition, 0)\n		}\n		if !hasSecrets {\n			definition = append(definition, 0, 0, 0, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
-	{"job/codec_job.go", "newRowReaderUpTo(rowVersion6, value)\n	var rec", "newRowReaderUpTo(rowVersion9, value)\n	var rec"},
+	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion10; isZero {\n			definition = append(definition, 0)\n		}\n		if !hasSecrets {\n			definition = append(definition, 0, 0, 0, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
+	{"job/codec_job.go", "newRowReaderUpTo(rowVersion6, value)\n	var rec", "newRowReaderUpTo(rowVersion10, value)\n	var rec"},
 	{"job/codec_job.go", "import \"encoding/binary\"", "import (\n	\"bytes\"\n	\"encoding/binary\"\n)"},
 }
 
 // withoutSlots are the changes of this source that make a release that does not know ids with slots.
-var withoutSlots = []sourceChange{{"job/row_version.go", "const RowsVersion = rowVersion8", "const RowsVersion = rowVersion4"}}
+var withoutSlots = []sourceChange{{"job/row_version.go", "const RowsVersion = rowVersion9", "const RowsVersion = rowVersion4"}}
 
 // newerMark begins the description of a job that only the newer release can hold.
 const newerMark = "of a newer release"

@@ -34,6 +34,20 @@ func recordFields(key, value []byte) ([]field, error) {
 		return nil, err
 	}
 	r, err := job.DecodeRecord(id, value)
+	return fieldsOfRecord(&r), err
+}
+
+// deletedFields decodes the row that keeps the cold row of a deleted job.
+func deletedFields(key, value []byte) ([]field, error) {
+	id, err := job.ParseJobKey(key)
+	if err != nil {
+		return nil, err
+	}
+	r, err := job.DecodeDeleted(id, value)
+	return fieldsOfRecord(&r), err
+}
+
+func fieldsOfRecord(r *job.Record) []field {
 	return []field{
 		{"tenant", r.Def.Tenant}, {"name", r.Def.Name}, {"version", r.Version},
 		{"schedule", r.Def.Schedule}, {"schedules", strings.Join(r.Def.Schedules, "\n")},
@@ -42,7 +56,7 @@ func recordFields(key, value []byte) ([]field, error) {
 		{"secrets", secretsText(&r.Def)},
 		{"payload_bytes", len(r.Def.Payload)}, {"paused", r.Def.Paused},
 		{"created_at", r.CreatedAt.String()}, {"updated_at", r.UpdatedAt.String()},
-	}, err
+	}
 }
 
 // secretsText returns the references of a definition, each after the member that has it.

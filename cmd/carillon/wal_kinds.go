@@ -28,6 +28,7 @@ var rowKinds = map[job.Kind]rowKind{
 	job.KindRunPayload: {"payload", runKey, payloadFields},
 	job.KindLabel:      {"label", labelKey, noFields},
 	job.KindTrait:      {"trait", traitKey, noFields},
+	job.KindDeleted:    {"deleted", jobKey, deletedFields},
 }
 
 // textKey returns a key that is a text behind the byte of its kind.

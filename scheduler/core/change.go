@@ -68,7 +68,8 @@ func (c *Core) endReporting(p *Delete) bool {
 	return true
 }
 
-// forget deletes all rows of a job except its history, which stays until it is pruned. Without the job, no request
+// forget deletes all rows of a job except its history, which stays until it is pruned, and its definition while notices
+// need that. Without the job, no request
 // lists it.
 func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	id := r.id
@@ -88,6 +89,7 @@ func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	for _, kind := range []job.Kind{job.KindJob, job.KindTimer, job.KindNote} {
 		c.out.Batch.DeleteJobRow(kind, id)
 	}
+	c.keepDeleted(id, p.Record, p.Result.Running)
 }
 
 // checkPresent refuses a change of a job that does not exist, or whose version is not the demanded one. A nil

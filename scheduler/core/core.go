@@ -106,6 +106,7 @@ type Core struct {
 	rowsVersion byte            // the newest version of rows in the store, as the store records it
 	readers     map[string]byte // newest version of rows that each node of the cluster reads; never changed in place
 	outbox      int             // notices in the store
+	deleted     deletedJobs     // whose definitions notices still need
 	noticeSeq   uint32          // of the current commit
 	auditSeq    uint32          // of the current commit
 

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ func digest(c *Core) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	add("meta epoch=%d numbers=%+v pruned=%d replan=%t usual=%v outbox=%d", c.epoch, c.numbers, c.prunedDay, c.replanning, c.pace.usual, c.outbox)
 	add("index upto=%d", c.index.upto)
+	add("deleted bytes=%d ids=%v", c.deleted.bytes, slices.Sorted(maps.Keys(c.deleted.byID)))
 	add("count jobs=%d armed=%d reaping=%d live=%d reporting=%d debts=%d", c.rows.count, c.Armed(), c.reaping, len(c.live), c.watches.used, len(c.debts.byJob))
 	add("states %v", c.rows.byState)
 	for s := seat(1); s < c.rows.next; s++ {

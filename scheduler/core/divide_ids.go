@@ -75,7 +75,7 @@ func byOldID(a, b Renumbered) int {
 }
 
 // renumber gives out all ids that depend on names: first those of the jobs, and then those of deleted jobs whose names
-// the audit log has.
+// the audit log has, or whose definitions are kept.
 func (d *divider) renumber() error {
 	d.ids = newRenumbering(job.ID(d.meta[MetaNextID]), job.ID(d.meta[job.MetaSlotsFrom]))
 	var old []Renumbered
@@ -102,6 +102,20 @@ func (d *divider) renumber() error {
 	for _, j := range old {
 		d.ids.name(j.Old, j.Tenant, j.Name)
 	}
+	if err != nil {
+		return err
+	}
+	err = scanKind(d.from, job.KindDeleted, func(key, value []byte) error {
+		id, err := job.ParseJobKey(key)
+		if err != nil {
+			return err
+		}
+		rec, err := job.DecodeDeleted(id, value)
+		if err == nil {
+			d.ids.name(id, rec.Def.Tenant, rec.Def.Name)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ var dividedKeys = []struct {
 	kind job.Kind
 	at   int
 }{
-	{job.KindNote, 1}, {job.KindStreak, 1}, {job.KindDebt, 1}, {job.KindRun, 1}, {job.KindPayload, 1},
+	{job.KindDeleted, 1}, {job.KindNote, 1}, {job.KindStreak, 1}, {job.KindDebt, 1}, {job.KindRun, 1}, {job.KindPayload, 1},
 	{job.KindHistory, 5}, {job.KindRunPayload, 5}, {job.KindDead, 15},
 }
 
@@ -72,6 +72,8 @@ func checkRow(key, value []byte) (err error) {
 	switch kind := job.Kind(key[0]); kind {
 	case job.KindNote:
 		_, err = job.DecodeNote(value)
+	case job.KindDeleted:
+		_, err = job.DecodeDeleted(0, value)
 	case job.KindStreak:
 		_, err = job.DecodeStreak(value)
 	case job.KindDebt:

@@ -64,6 +64,8 @@ func (c *Core) followPut(kind job.Kind, key, value []byte) error {
 		return c.takeDebt(key, value)
 	case job.KindOutbox:
 		return c.takeNotice(key, value)
+	case job.KindDeleted:
+		return c.takeDeleted(key, value)
 	}
 	return nil
 }
@@ -96,7 +98,7 @@ func (c *Core) followDelete(kind job.Kind, key []byte) error {
 		id, err := job.ParseRunKey(key)
 		c.dropRun(id)
 		return err
-	case job.KindTimer, job.KindStreak, job.KindDebt:
+	case job.KindTimer, job.KindStreak, job.KindDebt, job.KindDeleted:
 		id, err := job.ParseJobKey(key)
 		c.dropOf(kind, id)
 		return err
@@ -154,6 +156,8 @@ func (c *Core) dropOf(kind job.Kind, id job.ID) {
 		delete(c.streaks, id)
 	case job.KindDebt:
 		c.forgetDebt(id)
+	case job.KindDeleted:
+		c.deleted.remove(id)
 	case job.KindTimer:
 		s := c.seatOf(id)
 		if s == 0 {

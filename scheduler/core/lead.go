@@ -31,6 +31,7 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	t.Overdrawn = c.overdrawn()
 	c.ids = nil
 	c.relaunchAll(&t)
+	c.lineUpDeleted()
 	return t
 }
 

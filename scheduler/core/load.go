@@ -38,6 +38,7 @@ func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 		{job.KindStreak, raw(c.takeStreak)},
 		{job.KindDebt, raw(c.takeDebt)},
 		{job.KindOutbox, raw(c.takeNotice)},
+		{job.KindDeleted, raw(c.takeDeleted)},
 	}
 	for _, l := range load {
 		if l.kind == job.KindName {

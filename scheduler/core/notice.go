@@ -1,6 +1,8 @@
 package core
 
 import (
+	"math"
+
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -33,11 +35,19 @@ func (c *Core) announce(run *job.Run) {
 	c.out.Notices++
 }
 
-// published deletes notices that have been published.
+// published deletes notices that have been published, and then what was kept for them of deleted jobs. Notices are
+// published in the order of their LSNs, so none is left before the last of these.
 func (c *Core) published(p *Published) {
+	from := uint64(0)
 	for _, id := range p.IDs {
 		c.unit(noticeKeyBytes)
 		c.out.Batch.DeleteNotice(id)
+		from = id.LSN
 	}
 	c.outbox -= min(c.outbox, len(p.IDs))
+	c.counts.NoticesLost += uint64(p.Lost)
+	if c.outbox == 0 {
+		from = math.MaxUint64
+	}
+	c.dropDeleted(from, deletedDrops)
 }

@@ -239,6 +239,7 @@ func (c *Core) finish(run *job.Run) {
 	c.out.Batch.DeleteRun(run.ID)
 	c.out.Batch.PutHistory(run)
 	c.announce(run)
+	c.isOverDeleted(run.ID.Job)
 }
 
 func (c *Core) countSkip(reason job.Reason) {

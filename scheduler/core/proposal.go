@@ -69,6 +69,7 @@ type Delete struct {
 	Actor        job.Actor
 	IfVersion    *uint32     // nil: any
 	Before       []byte      // the definition for the audit log
+	Record       []byte      // the row of the job, to be kept while notices of it wait; empty: it is not kept
 	Live         []job.RunID // live runs of the job that the proposer found
 	// Of says which job the size and the labels are of. The loop reads it again if it is not the newest when the step begins.
 	Of DefinitionSize
@@ -77,7 +78,7 @@ type Delete struct {
 }
 
 // Bytes implements [Proposal].
-func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) }
+func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) + len(p.Record) }
 
 // DefinitionSize is the size of the encoded definition of a job, as its rows have it at a version, and its labels.
 type DefinitionSize struct {
@@ -209,10 +210,12 @@ type DismissRun struct {
 // Bytes implements [Proposal].
 func (p *DismissRun) Bytes() int { return proposalBytes + textBytes(&p.Run) + len(p.Reason) }
 
-// Published deletes notices from the outbox, because they are published.
+// Published deletes notices from the outbox, because they are published. Without any it only drops the definitions of
+// deleted jobs that no notice needs any more.
 type Published struct {
 	Handled
-	IDs []job.NoticeID
+	IDs  []job.NoticeID // ascending
+	Lost int            // of these, how many could not be published, because the definition of their job was not kept
 }
 
 // Bytes implements [Proposal].

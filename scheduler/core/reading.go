@@ -16,6 +16,7 @@ type Reading struct {
 	Counts          Counts
 	Reporting       int // runs that wait for a worker's report
 	Notices         int // in the outbox
+	Droppable       int // at most so many deleted jobs have no live run, and definitions that are kept
 	Misjudged       int // units that were larger than announced, and moved to the next commit
 	CatchUp         CatchUp
 	Zones           Zones
@@ -42,7 +43,7 @@ func (c *Core) Reading() Reading {
 	return Reading{
 		Epoch: c.epoch, FenceMin: c.fenceMin,
 		Jobs: c.rows.count, JobsBy: c.rows.byState, Armed: c.Armed(), Live: len(c.live), Counts: c.counts,
-		Reporting: c.watches.used, Notices: c.outbox, Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(),
+		Reporting: c.watches.used, Notices: c.outbox, Droppable: c.deleted.line.Len(), Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(),
 		RowsVersion: c.rowsVersion, Readers: c.readers,
 		Undecided: c.undecided(), Awaited: c.watches.awaitedSince(),
 	}

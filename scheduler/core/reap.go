@@ -151,6 +151,7 @@ type ReapItem struct {
 	Tenant, Name string
 	Hash         NameHash
 	Before       []byte // the definition for the audit log
+	Record       []byte // as in Delete
 	Size         int    // of the encoded definition
 	Labels       []job.LabelHash
 	Until        instant.Millis // the job is kept until then; 0: it is deleted
@@ -167,7 +168,7 @@ func (p *ReapJobs) Bytes() (n int) {
 
 // Bytes returns an upper bound for what the answer writes.
 func (i *ReapItem) Bytes() int {
-	return proposalBytes/4 + 2*len(i.Tenant) + 2*len(i.Name) + len(i.Before) + labelRowsBytes(len(i.Labels), i.Name)
+	return proposalBytes/4 + 2*len(i.Tenant) + 2*len(i.Name) + len(i.Before) + len(i.Record) + labelRowsBytes(len(i.Labels), i.Name)
 }
 
 // reapJobs handles the answers for jobs that were handed over. Whatever the answers are, asked falls by their number,
@@ -193,7 +194,7 @@ func (c *Core) reapJobs(p *ReapJobs) {
 // reap deletes a job whose retention is over, if it is still as it was when it was handed over.
 func (c *Core) reap(s seat, r *hotRow, item *ReapItem) {
 	c.unit(item.Bytes() + c.debtBytes(r.id))
-	c.forget(s, r, &Delete{Tenant: item.Tenant, Name: item.Name, Hash: item.Hash, Of: DefinitionSize{ID: r.id, Version: r.version, Bytes: item.Size, Labels: item.Labels}})
+	c.forget(s, r, &Delete{Tenant: item.Tenant, Name: item.Name, Hash: item.Hash, Record: item.Record, Of: DefinitionSize{ID: r.id, Version: r.version, Bytes: item.Size, Labels: item.Labels}})
 	c.audit(job.ActorEngine, job.ActionDelete, job.AuditEntry{Tenant: item.Tenant, Name: item.Name, Job: r.id, Before: item.Before})
 	c.rows.release(s)
 }

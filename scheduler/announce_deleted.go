@@ -1,0 +1,47 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
+)
+
+// recordToKeep returns the row of a job that is to be deleted, for the notices of the job that are still to be published.
+// It returns nothing if there are no notices, or if a node of the cluster does not read such rows.
+func (e *Engine) recordToKeep(id job.ID) ([]byte, error) {
+	if e.opts.Announcer == nil {
+		return nil, nil
+	}
+	if most, _ := e.rowsMax(); max(most, byte(e.rows.Load())) < job.RowsVersionOfDeleted {
+		return nil, nil
+	}
+	record, _, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindJob, id))
+	return record, err
+}
+
+// readDescribed reads the definition of a job that notices are about, also if the job is deleted. A record without a name
+// means that nothing was kept. A deletion moves the record in one commit, so this order of the reads finds it in either
+// place.
+func (e *Engine) readDescribed(id job.ID) (*job.Record, error) {
+	rec, ok, err := e.readRecord(id)
+	if err != nil || ok {
+		return &rec, err
+	}
+	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindDeleted, id))
+	if err != nil || !ok {
+		return &rec, err
+	}
+	rec, err = job.DecodeDeleted(id, value)
+	return &rec, err
+}
+
+// dropDeleted deletes what is kept of deleted jobs, when no notices wait.
+func (e *Engine) dropDeleted(ctx context.Context) error {
+	for e.droppable.Load() > 0 {
+		if err := e.submit(ctx, new(core.Published)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

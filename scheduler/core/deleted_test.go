@@ -1,0 +1,41 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// TestSuccessorKeepsWhatLiveRunsNeed: a run is with its target when its job is deleted, and another leader takes over. It
+// keeps the definition until the run has ended and its notice is published, though nothing waits meanwhile.
+func TestSuccessorKeepsWhatLiveRunsNeed(t *testing.T) {
+	h := newHerd(t)
+	h.core.settings.Events = true
+	h.put("tenant", "a", "@every 10s")
+	h.now += 10_000
+	list := h.step()
+	run := list[0].Run
+	h.stepWith(nil, &Delete{Tenant: "tenant", Name: "a", Hash: h.hasher.hash("tenant", "a"), Record: []byte{2}, Live: []job.RunID{run}})
+	kept := func() bool { _, ok := h.core.deleted.byID[run.Job]; return ok }
+	if !kept() {
+		t.Fatal("the definition is not kept")
+	}
+	h.core.deleted = deletedJobs{}
+	if err := h.core.takeDeleted(job.AppendJobKey(nil, job.KindDeleted, run.Job), []byte{job.RowsVersionOfDeleted, 2}); err != nil {
+		t.Fatal(err)
+	}
+	h.core.lineUpDeleted()
+	publish := func() {
+		h.stepWith(nil, &Published{IDs: make([]job.NoticeID, h.core.outbox)})
+	}
+	if publish(); !kept() {
+		t.Fatal("the definition is dropped, and the run is live")
+	}
+	h.stepWith([]job.Outcome{{Run: run, Attempt: 1}})
+	if !kept() {
+		t.Fatal("the definition is dropped, and the notice of the end waits")
+	}
+	if publish(); kept() || h.core.deleted.bytes != 0 {
+		t.Errorf("the definition is kept for nothing; %d bytes", h.core.deleted.bytes)
+	}
+}
