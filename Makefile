@@ -34,7 +34,7 @@ build: ## build bin/carillon
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BINARY) ./cmd/carillon
 
 test: ## run all tests
-	go test ./...
+	go test ./server ./cmd/carillon ./... # the longest first, so that they do not run alone at the end
 
 check: ## format, vet, staticcheck, import rules, race detector
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then \
