@@ -117,6 +117,20 @@ func (c *copies) outOfStep(at job.Position) {
 	}
 }
 
+// StandbysInStep returns the number of standbys for whose disks commits wait: they promise, and have all, or nearly all,
+// commits on their disks. It is safe for concurrent use. Tests wait for it.
+func (n *Node) StandbysInStep() (inStep int) {
+	promising := n.leadership.promising(n.opts.Boot())
+	n.copies.mu.Lock()
+	defer n.copies.mu.Unlock()
+	for _, heir := range promising {
+		if s := n.copies.byHeir[heir]; s != nil && s.inStep {
+			inStep++
+		}
+	}
+	return inStep
+}
+
 // promising returns the heirs whose promises have not ended.
 func (r *leadership) promising(now time.Duration) (heirs []string) {
 	r.mu.Lock()

@@ -4,14 +4,21 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestAcknowledgedIsOnTheStandbysDisk: where NATS is not known to have on disk what it acknowledges, an acknowledgement waits
 // for the disk of a standby that is in step, and only for so long. Where it is known, it waits for none.
 func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 	t.Parallel()
+	const held = 1900 * time.Millisecond // replication waits 2 s for the disk of a standby
 	for _, syncs := range []bool{false, true} {
 		t.Run(fmt.Sprintf("NATS syncs %v", syncs), func(t *testing.T) {
+			wait := time.Second
+			if syncs {
+				wait = held
+			}
 			o := newOutage(t)
 			start := func(name string) *Server {
 				options := o.options(name, o.dirs[name])
@@ -20,8 +27,12 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 			}
 			a, b := start("a"), start("b")
 			o.register("x", 5)
-			o.level(a, b)
-			release := b.first().shard.Stall() // the standby answers, but cannot write to its log
+			stall := func() (release func()) { // b answers, but cannot write to its log
+				o.level(a, b)
+				testkit.Until(t, "b is in step", func() bool { return syncs || a.first().shard.Node().StandbysInStep() == 1 })
+				return b.first().shard.Stall()
+			}
+			release := stall()
 			acknowledged := make(chan struct{})
 			go func() { o.register("y", 1); close(acknowledged) }()
 			select {
@@ -29,26 +40,25 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 				if !syncs {
 					t.Error("it was acknowledged before the standby had it")
 				}
-			case <-time.After(time.Second):
+			case <-time.After(wait):
 				if syncs {
 					t.Error("it was not acknowledged, though NATS has it on disk")
 				}
 			}
 			release()
 			<-acknowledged
-			o.level(a, b)
-			release = b.first().shard.Stall()
-			held := 0
+			release = stall()
+			delayed := 0
 			for i := range 4 {
 				begun := time.Now()
 				o.register(fmt.Sprint("z", i), 1)
-				if time.Since(begun) > 1900*time.Millisecond { // replication waits 2 s for that disk
-					held++
+				if time.Since(begun) > held {
+					delayed++
 				}
 			}
 			release()
-			if held > 1 {
-				t.Errorf("a standby with a disk that hangs held %d of four registrations up", held)
+			if delayed > 1 {
+				t.Errorf("a standby with a disk that hangs held %d of four registrations up", delayed)
 			}
 		})
 	}
