@@ -37,6 +37,9 @@ const (
 	kindEnd
 )
 
+// KindLast is the kind that came last. The kinds are KindMeta to KindLast, without gaps.
+const KindLast = kindEnd - 1
+
 // Numbers in keys are big-endian, so that keys sort like numbers. In the keys of runs, the scheduled time and the
 // number are inverted, so that the newest run of a job comes first.
 

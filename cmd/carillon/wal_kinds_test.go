@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -37,7 +38,19 @@ func everyRow() *job.Batch {
 	b.PutCalendar(&job.Calendar{Tenant: "default", Name: "holidays", Exclude: []string{"2026-12-25", "2026-12-26"}, Version: 2, UpdatedAt: rowAt})
 	b.PutLabel(job.HashLabel("default", job.Pair{Key: "team", Value: "billing"}), "a")
 	b.PutTrait(job.HashTenant("default"), job.TraitPaused, 7)
+	b.PutDeleted(8, deletedRecord(&def))
 	return b
+}
+
+// deletedRecord returns the row of a job, which is kept when the job is deleted.
+func deletedRecord(def *job.Definition) (record []byte) {
+	var b job.Batch
+	b.PutRecord(job.Stamp{ID: 8}, job.EncodeDefinition(def))
+	_ = job.Changes(b.Bytes(), func(c job.Change) error {
+		record = bytes.Clone(c.Value)
+		return nil
+	})
+	return record
 }
 
 // TestDumpKnowsEveryKind decodes a row of each kind: none is shown in hex.
@@ -54,13 +67,13 @@ func TestDumpKnowsEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind := job.KindMeta; kind <= job.KindTrait; kind++ {
+	for kind := job.KindMeta; kind <= job.KindLast; kind++ {
 		if seen[kind] == "" {
 			t.Errorf("no row of kind %d is in the test", kind)
 		}
 	}
-	if len(rowKinds) != int(job.KindTrait) {
-		t.Errorf("%d kinds are shown, want %d", len(rowKinds), job.KindTrait)
+	if len(rowKinds) != int(job.KindLast) {
+		t.Errorf("%d kinds are shown, want %d", len(rowKinds), job.KindLast)
 	}
 	for kind, want := range map[job.Kind]string{
 		job.KindStreak:   "streak 0000000000007  runs=4",
