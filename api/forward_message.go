@@ -43,10 +43,10 @@ type forwarded struct {
 	// against the rate of the tenant, and the leader does not count it again.
 	Part bool `json:"part,omitzero"`
 	// PageBytes is how large a page may become once it has an entry; 0: as large as a message.
-	PageBytes int `json:"page_bytes,omitempty"`
+	PageBytes int `json:"page_bytes,omitzero"`
 
-	TimeoutMS int64 `json:"timeout_ms"`           // how long the leader may work on it, in milliseconds, from 1
-	BodyBytes int   `json:"body_bytes,omitempty"` // of a body that comes in parts; 0: the message has it whole
+	TimeoutMS int64 `json:"timeout_ms"`          // how long the leader may work on it, in milliseconds, from 1
+	BodyBytes int   `json:"body_bytes,omitzero"` // of a body that comes in parts; 0: the message has it whole
 }
 
 // forwardedOf returns what a leader has to know about a request, without the time for it.

@@ -36,7 +36,7 @@ type BackupOffer struct {
 	ClusterID string `json:"cluster_id,omitempty"` // 32 hex digits; "" for a node without a cluster
 	Node      string `json:"node,omitempty"`
 	Shard     uint32 `json:"shard"`
-	Shards    int    `json:"shards,omitempty"` // of the cluster; 0 and 1 are one
+	Shards    int    `json:"shards,omitzero"` // of the cluster; 0 and 1 are one
 	CreatedAt Time   `json:"created_at"`
 	Product   string `json:"product"` // version of the server's program
 	// Files are fetched in any order, and each in pieces.
