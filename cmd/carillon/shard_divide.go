@@ -84,7 +84,7 @@ func (c *shardDivideCmd) Run(ctx context.Context, con *console) error {
 
 // rowsOf returns the counts in the order of the kinds.
 func rowsOf(done *divide.Result) (rows []dividedRows) {
-	for kind := job.KindMeta; kind <= job.KindTrait; kind++ {
+	for kind := job.KindMeta; kind <= job.KindLast; kind++ {
 		if before, after := done.Before[kind], done.After[kind]; before+after > 0 {
 			rows = append(rows, dividedRows{rowKinds[kind].name, before, after})
 		}
