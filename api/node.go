@@ -90,7 +90,7 @@ func (n *Node) Warnings() (warnings []string) {
 // runs do not depend on published events.
 func warnLost(info *client.Status) {
 	if info.NoticesLost > 0 {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events or dead letters were dropped since the start, because too many waited to be published, or because their jobs were deleted and a node of the cluster does not read what is kept for that: "+
-			"see that the stream of events takes them, or let more wait (--events-max-waiting), and upgrade all nodes; the runs themselves are whole (carillon export --runs)", info.NoticesLost))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events or dead letters were dropped since the start: because too many waited to be published, because their jobs were deleted and a node of the cluster does not read what is kept for that, or because events were switched off. "+
+			"See that the stream of events takes them, or let more wait (--events-max-waiting), and upgrade all nodes. The runs themselves are whole (carillon export --runs)", info.NoticesLost))
 	}
 }

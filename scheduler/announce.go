@@ -66,7 +66,7 @@ func (l *lostEvents) log(e *Engine) {
 	if lost == l.told || !l.at.IsZero() && now.Sub(l.at) < lostBetween {
 		return
 	}
-	e.opts.Logger.Error("notices were dropped: too many wait to be published, or their jobs are deleted and nothing was kept of them", "dropped", lost-l.told, "waiting_max", e.opts.Settings.EventsMax)
+	e.opts.Logger.Error("notices were dropped: too many wait to be published, their jobs are deleted and nothing was kept of them, or events are switched off", "dropped", lost-l.told, "waiting_max", e.opts.Settings.EventsMax)
 	l.told, l.at = lost, now
 }
 
@@ -88,7 +88,7 @@ func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, mor
 	p := new(core.Published)
 	for i := range batch[:n] {
 		p.IDs = append(p.IDs, batch[i].ID)
-		if !isDescribed(&batch[i]) {
+		if isLost(&batch[i], e.opts.Settings.Events) {
 			p.Lost++
 		}
 	}
@@ -97,6 +97,10 @@ func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, mor
 	}
 	return append(job.AppendNoticeKey(nil, p.IDs[n-1]), 0), err == nil, err
 }
+
+// isLost reports whether a notice, or one of the two messages that it may stand for, is not published at all. The announcer
+// publishes no events once these are switched off; some may wait from before.
+func isLost(a *job.Announcement, events bool) bool { return !isDescribed(a) || a.Event && !events }
 
 // isDescribed reports whether a notice has what its message needs. It has not if its job was deleted and the definition
 // could not be kept.

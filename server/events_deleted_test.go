@@ -3,11 +3,11 @@ package server_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -15,7 +15,9 @@ import (
 // is deleted meanwhile. All that waits is published when there is room, with the payload and the name of the job.
 func TestNoticesOfADeletedJob(t *testing.T) {
 	t.Parallel()
-	s := startWith(t, server.Options{Dir: filepath.Join(t.TempDir(), "data"), Events: true, AllowPrivateTargets: true})
+	o := options(filepath.Join(t.TempDir(), "data"))
+	o.Events = true
+	s := startWith(t, o)
 	nc, c := connect(t, s)
 	js, makeRoom := fullEvents(t, nc)
 	letters := make(chan *nats.Msg, 100)
@@ -49,5 +51,33 @@ func TestNoticesOfADeletedJob(t *testing.T) {
 		stream, err := js.Stream(t.Context(), "CARILLON_EVENTS")
 		now, statusErr := c.Status(t.Context())
 		return err == nil && statusErr == nil && now.Notices == 0 && now.NoticesLost == 0 && stream.CachedInfo().State.Msgs >= 1+uint64(st.Notices)
+	})
+}
+
+// TestEventsThatAreSwitchedOff: events wait, and the server is started again without them. They are counted as lost.
+func TestEventsThatAreSwitchedOff(t *testing.T) {
+	t.Parallel()
+	o := options(filepath.Join(t.TempDir(), "data"))
+	o.Events = true
+	s := startWith(t, o)
+	nc, c := connect(t, s)
+	fullEvents(t, nc)
+	putHerd(t, c, client.Target{Kind: "nats", Subject: "herd.off"}, 20, time.Second)
+	testkit.Until(t, "the herd has fired", func() bool {
+		st, err := c.Status(t.Context())
+		return err == nil && st.Succeeded == 20 && st.Notices > 0
+	})
+	waiting, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.Events = false
+	_, c = connect(t, startWith(t, o))
+	testkit.Until(t, "none waits, and each is counted", func() bool {
+		st, err := c.Status(t.Context())
+		return err == nil && st.Notices == 0 && st.NoticesLost == uint64(waiting.Notices) && len(st.Warnings) == 1
 	})
 }

@@ -40,7 +40,7 @@ func fullEvents(t *testing.T, nc *nats.Conn) (js jetstream.JetStream, makeRoom f
 // fireBeforeFullEvents lets a herd fire whose events find no room, and returns the status when all have fired.
 func fireBeforeFullEvents(t *testing.T, herd int, o server.Options) (c *client.Client, st *client.Status, js jetstream.JetStream, makeRoom func()) {
 	t.Helper()
-	o.Dir, o.Events = filepath.Join(t.TempDir(), "data"), true
+	o.Dir, o.Listen, o.HTTPListen, o.Events = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", "127.0.0.1:0", true
 	o.CatchupRate = 1_000_000 // what is registered after its time fires at once as well
 	s := startWith(t, o)
 	nc, c := connect(t, s)

@@ -215,7 +215,7 @@ func (p *DismissRun) Bytes() int { return proposalBytes + textBytes(&p.Run) + le
 type Published struct {
 	Handled
 	IDs  []job.NoticeID // ascending
-	Lost int            // of these, how many could not be published, because the definition of their job was not kept
+	Lost int            // of these, how many were not published: the definition of their job was not kept, or events are switched off
 }
 
 // Bytes implements [Proposal].
