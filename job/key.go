@@ -66,8 +66,8 @@ func AppendJobKey(b []byte, kind Kind, id ID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(id))
 }
 
-// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it. KindDeleted is none of them: it begins then. A kind that is missing
-// here would leave rows of deleted jobs in the store.
+// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it. A kind that is missing here
+// would leave rows of deleted jobs in the store. KindDeleted is none of them: it begins with the deletion.
 var JobKinds = [...]Kind{KindJob, KindTimer, KindNote, KindStreak, KindDebt}
 
 // AppendNameKey appends the key of a name row. A tenant contains no zero byte, so the names of one tenant are one

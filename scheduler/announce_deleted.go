@@ -36,11 +36,16 @@ func (e *Engine) readDescribed(id job.ID) (*job.Record, error) {
 	return &rec, err
 }
 
-// dropDeleted deletes what is kept of deleted jobs, when no notices wait.
+// dropDeleted deletes what is kept of deleted jobs, when no notices wait. It ends as soon as it gets nowhere: a notice that
+// has come meanwhile must be published first, which is for the caller.
 func (e *Engine) dropDeleted(ctx context.Context) error {
-	for e.droppable.Load() > 0 {
+	for left := e.droppable.Load(); left > 0; {
 		if err := e.submit(ctx, new(core.Published)); err != nil {
 			return err
+		}
+		before := left
+		if left = e.droppable.Load(); left >= before {
+			return nil
 		}
 	}
 	return nil

@@ -47,6 +47,7 @@ func deletedFields(key, value []byte) ([]field, error) {
 	return fieldsOfRecord(&r), err
 }
 
+// fieldsOfRecord returns what is shown of a cold row.
 func fieldsOfRecord(r *job.Record) []field {
 	return []field{
 		{"tenant", r.Def.Tenant}, {"name", r.Def.Name}, {"version", r.Version},

@@ -69,8 +69,7 @@ func (c *Core) endReporting(p *Delete) bool {
 }
 
 // forget deletes all rows of a job except its history, which stays until it is pruned, and its definition while notices
-// need that. Without the job, no request
-// lists it.
+// need that. Without the job, no request lists either.
 func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	id := r.id
 	c.disarm(r)

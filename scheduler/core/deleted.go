@@ -88,23 +88,31 @@ func (c *Core) isOverDeleted(id job.ID) {
 	if kept.live == 0 {
 		c.deleted.line.Push(deletedEntry{id, kept.until})
 	}
-	if c.outbox == 0 { // no notice will be published that could end the wait
-		c.dropDeleted(math.MaxUint64, 1)
+	if c.outbox == 0 && c.deleted.mayDrop(math.MaxUint64) { // no notice will be published that could end the wait
+		c.dropNextDeleted()
 	}
 }
 
-// dropDeleted deletes the definitions of the deleted jobs that have no notice at or after an LSN, at most a number of
-// them.
-func (c *Core) dropDeleted(from uint64, most int) {
-	d := &c.deleted
-	for n := 0; n < most && d.line.Len() > 0 && d.line.Front().until < from; n++ {
-		e := d.line.Pop()
-		if kept, ok := d.byID[e.id]; !ok || kept.live > 0 || kept.until != e.until {
-			continue
-		}
+// dropDeleted deletes the definitions of the deleted jobs that have no notice at or after an LSN, at most deletedDrops of
+// them, each in a unit of its own.
+func (c *Core) dropDeleted(from uint64) {
+	for n := 0; n < deletedDrops && c.deleted.mayDrop(from); n++ {
 		c.unit(noticeKeyBytes)
+		c.dropNextDeleted()
+	}
+}
+
+// mayDrop reports whether the job that is first in the line has no notice at or after an LSN.
+func (d *deletedJobs) mayDrop(from uint64) bool {
+	return d.line.Len() > 0 && d.line.Front().until < from
+}
+
+// dropNextDeleted takes the first entry off the line and, unless it is void, deletes the definition of its job.
+func (c *Core) dropNextDeleted() {
+	e := c.deleted.line.Pop()
+	if kept, ok := c.deleted.byID[e.id]; ok && kept.live == 0 && kept.until == e.until {
 		c.out.Batch.DeleteJobRow(job.KindDeleted, e.id)
-		d.remove(e.id)
+		c.deleted.remove(e.id)
 	}
 }
 

@@ -49,5 +49,5 @@ func (c *Core) published(p *Published) {
 	if c.outbox == 0 {
 		from = math.MaxUint64
 	}
-	c.dropDeleted(from, deletedDrops)
+	c.dropDeleted(from)
 }
