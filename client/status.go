@@ -36,7 +36,7 @@ type Status struct {
 	SkippedBy   map[string]uint64 `json:"skipped_by"`   // by reason; has only reasons that occurred; a skipped range counts once
 	Reporting   int               `json:"reporting"`    // present number of runs whose workers must still report
 	Notices     int               `json:"notices"`      // present number of changes of runs that are still to be published
-	NoticesLost uint64            `json:"notices_lost"` // changes dropped because too many waited to be published
+	NoticesLost uint64            `json:"notices_lost"` // changes that were never published: too many waited, or one of the reasons in docs/format/events.md
 	CatchUp     CatchUp           `json:"catch_up"`
 
 	// DecisionLateness is how long after the scheduled time the decision to fire was durable. Ticks are

@@ -10,11 +10,14 @@ import (
 // are, and none of them may be missing.
 func TestDeletedRow(t *testing.T) {
 	want := Record{Stamp: Stamp{ID: 77, Version: 3, CreatedAt: 1, UpdatedAt: 2, Anchor: 3}, Def: sampleDefinition()}
-	var alive, deleted Batch
-	alive.PutRecord(want.Stamp, EncodeDefinition(&want.Def))
-	record := onlyValue(t, &alive)
+	var deleted Batch
+	record := recordRow(&want)
 	deleted.PutDeleted(77, record)
-	value := onlyValue(t, &deleted)
+	var value []byte
+	_ = Changes(deleted.Bytes(), func(c Change) error {
+		value = bytes.Clone(c.Value)
+		return nil
+	})
 	checkGolden(t, value, "testdata/rows_v9.txt")
 	if got, err := DecodeDeleted(77, value); err != nil || !reflect.DeepEqual(got, want) || deleted.RowsVersion() != RowsVersionOfDeleted {
 		t.Errorf("version %d: got %+v (%v)\nwant %+v", deleted.RowsVersion(), got, err, want)
@@ -27,18 +30,4 @@ func TestDeletedRow(t *testing.T) {
 	if _, err := DecodeDeleted(77, record); err == nil {
 		t.Error("a row without the version of its own is a definition")
 	}
-}
-
-// onlyValue returns the value of the only change in a batch.
-func onlyValue(t *testing.T, b *Batch) (value []byte) {
-	t.Helper()
-	changes := 0
-	err := Changes(b.Bytes(), func(c Change) error {
-		changes, value = changes+1, bytes.Clone(c.Value)
-		return nil
-	})
-	if err != nil || changes != 1 {
-		t.Fatalf("%d changes, %v", changes, err)
-	}
-	return value
 }

@@ -141,7 +141,7 @@ type Status struct {
 	RefusedBy   [QuotaKinds]uint64  // requests beyond a quota of the tenant
 	Reporting   int                 // runs that wait for a worker's report
 	Notices     int                 // still to be published
-	NoticesLost uint64              // events dropped because the outbox was full
+	NoticesLost uint64              // dropped notices: too many waited, nothing was kept of their deleted jobs, or events were switched off
 
 	Zones       Zones           // the rules of timezones
 	RowsVersion byte            // newest version of the rows in the store

@@ -8,16 +8,23 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
+
+// startWithEvents starts a server that publishes events, and returns its options as well, for another start.
+func startWithEvents(t *testing.T) (server.Options, *server.Server) {
+	t.Helper()
+	o := options(filepath.Join(t.TempDir(), "data"))
+	o.Events = true
+	return o, startWith(t, o)
+}
 
 // TestNoticesOfADeletedJob: the stream of events accepts nothing, and so the dead letters wait behind the events. The job
 // is deleted meanwhile. All that waits is published when there is room, with the payload and the name of the job.
 func TestNoticesOfADeletedJob(t *testing.T) {
 	t.Parallel()
-	o := options(filepath.Join(t.TempDir(), "data"))
-	o.Events = true
-	s := startWith(t, o)
+	_, s := startWithEvents(t)
 	nc, c := connect(t, s)
 	js, makeRoom := fullEvents(t, nc)
 	letters := make(chan *nats.Msg, 100)
@@ -57,9 +64,7 @@ func TestNoticesOfADeletedJob(t *testing.T) {
 // TestEventsThatAreSwitchedOff: events wait, and the server is started again without them. They are counted as lost.
 func TestEventsThatAreSwitchedOff(t *testing.T) {
 	t.Parallel()
-	o := options(filepath.Join(t.TempDir(), "data"))
-	o.Events = true
-	s := startWith(t, o)
+	o, s := startWithEvents(t)
 	nc, c := connect(t, s)
 	fullEvents(t, nc)
 	putHerd(t, c, client.Target{Kind: "nats", Subject: "herd.off"}, 20, time.Second)
