@@ -223,7 +223,8 @@ func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) err
 }
 
 // restore writes the key of a member's shard into a bucket that was made anew, with the present epoch. If another node was
-// faster, the watch shows that, and the member loses the shard.
+// faster, the member loses the shard: that node found no key of this one whose epoch it could have ended, so the key of the shard
+// alone says which of the two has the lease.
 func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	r := &n.leadership
 	r.mu.Lock()
@@ -235,13 +236,31 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 		revision, err = h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), known)
 	}
 	if errors.Is(err, errLost) {
-		return nil
+		revision, err = h.restored(ctx, n, &v)
 	}
-	if err != nil {
+	if err != nil || revision == 0 {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.value.Epoch, r.revision = v.Epoch, revision
 	return nil
+}
+
+// restored reads the key of a member's shard, which cannot be written over. It returns its revision if it has the value v that an
+// earlier try has written, whose reply was lost; otherwise it returns 0, and the member has lost the shard.
+func (h *hostLease) restored(ctx context.Context, n *Node, v *leaseValue) (revision uint64, err error) {
+	b, revision, err := h.keys.get(ctx, keyOfShard(n.opts.Shard))
+	if err != nil {
+		return 0, err
+	}
+	found, err := decodeLease(b)
+	switch {
+	case revision == 0:
+		return 0, errStale
+	case err == nil && found.Process == v.Process && found.Term == v.Term && found.Epoch == v.Epoch && !found.Released:
+		return revision, nil
+	}
+	n.loses(leaseSeen{value: found, revision: revision, damaged: err != nil})
+	return 0, nil
 }

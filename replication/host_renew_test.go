@@ -62,3 +62,42 @@ func TestEarlierOwnEpochIsStale(t *testing.T) {
 		t.Errorf("%v after the lease, want %v", err, ErrDeposed)
 	}
 }
+
+// TestLeaseTakenInANewBucketIsLost: the bucket is made anew, and another node takes a shard in it while its leader stands still.
+// Nobody can have ended the epoch of the leader there, so the leader loses the shard when it cannot write its key again; unless
+// the key there is its own, written by a try whose reply was lost.
+func TestLeaseTakenInANewBucketIsLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		by    string // process that has the key of the shard in the new bucket; "": none
+		leads bool
+	}{"nobody": {"", true}, "another node": {"pb", false}, "an earlier try": {"pa", true}} {
+		t.Run(name, func(t *testing.T) {
+			now, ctx := time.Hour, context.Background()
+			h, o := newRenewer(&now)
+			epoch, err := h.hold(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := &Node{opts: o, lease: make(chan leaseSeen, 1)}
+			n.leadership.ctx, n.leadership.end = context.WithCancel(ctx)
+			defer n.leadership.end()
+			v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 1, Epoch: epoch}
+			n.begin(v, 9, now)
+			h.led, h.unsure = []*Node{n}, true
+			clear(h.keys.(*racingKeys).values)
+			if v.Process = c.by; c.by != "" {
+				v.Epoch += 2 // what the leader begins in a new bucket
+				if _, err := h.keys.put(ctx, keyOfShard(0), v.encode(), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			now += 2 * time.Second
+			if err := h.renewDue(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if leads := n.leadership.ctx.Err() == nil && n.Trust() > 0; leads != c.leads {
+				t.Errorf("it leads: %t, want %t", leads, c.leads)
+			}
+		})
+	}
+}
