@@ -40,6 +40,10 @@ type holderReply struct {
 	Process string        `json:"process,omitempty"`
 	Term    uint64        `json:"term"`            // term of the lease that the node holds; 0: none
 	Stamp   time.Duration `json:"stamp,omitempty"` // instant of its clock, in nanoseconds; it means something to this node only
+	// Head is the LSN of the newest commit that a leader had when it answered, in its log and in the stream, and Epoch that of its
+	// log. 0: the node does not lead, may not launch at present, so that another one may have led since, or runs an older release.
+	Head  uint64 `json:"head,omitempty"`
+	Epoch uint64 `json:"epoch,omitempty"`
 }
 
 // asker keeps the state of the questions to one holder. It is for one goroutine. A new holder or term makes a
@@ -97,6 +101,7 @@ func (n *Node) reply(q holderQuestion) holderReply {
 	if r.Term != 0 {
 		r.Stamp = n.opts.Boot()
 		n.promised(q)
+		r.Head, r.Epoch = n.provenHead()
 	}
 	return r
 }

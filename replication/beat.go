@@ -30,6 +30,9 @@ type beat struct {
 	Notes bool `json:"notes,omitempty"`
 	// Unsure says that this leader may not launch at present: another node may have led since, and have commits that it lacks.
 	Unsure bool `json:"unsure,omitempty"`
+	// Heads says that the answers of this node name its newest commit, so that a follower need not judge by a beat, which may be
+	// late, whether it has all commits.
+	Heads bool `json:"heads,omitempty"`
 }
 
 const (
@@ -64,15 +67,31 @@ func (n *Node) newBeat() beat {
 	last := n.local.Last()
 	b := beat{
 		Version: beatVersion, Node: n.opts.Node, Process: n.opts.Process, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
-		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: n.opts.rows,
+		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: n.opts.rows, Heads: true,
 	}
 	if role == RoleLeader {
-		// The stream may have a commit before this node's log does, since both are written at the same time.
-		b.Confirmed = min(last.LSN, n.writer.confirmed.Load())
+		b.Confirmed = n.confirmed(last)
 		b.Notes = !n.opts.Local && !n.opts.keepsAcked()
 		b.Unsure = n.Trust() <= 0 // after Confirmed was read: until then no other node led
 	}
 	return b
+}
+
+// confirmed returns the LSN of the newest commit that this leader knows to be in the stream, at most that of the last one in its
+// log. The stream may have a commit before the log does, since both are written at the same time.
+func (n *Node) confirmed(last job.Position) uint64 {
+	return min(last.LSN, n.writer.confirmed.Load())
+}
+
+// provenHead returns the newest commit of this leader that is in the stream, and the epoch of its log. It returns 0 if this node
+// does not lead, or may have been replaced before it has read them.
+func (n *Node) provenHead() (lsn, epoch uint64) {
+	last := n.local.Last()
+	lsn = n.confirmed(last)
+	if n.Role() != RoleLeader || n.Trust() <= 0 {
+		return 0, 0
+	}
+	return lsn, last.Epoch
 }
 
 // published returns the LSN up to which this leader's log is, or was, in the stream.

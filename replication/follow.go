@@ -207,8 +207,8 @@ func (f *tailSession) check(ctx context.Context) error {
 	// A commit that the stream has not confirmed is only on the leader's disk: no standby can have it.
 	if !ok || leader.published() <= f.writer.at.LSN {
 		f.progress, f.direct = now, false
-		if ok && !leader.Unsure {
-			f.level(now)
+		if at := f.hadAll(&leader, now); ok && at != 0 {
+			f.level(now, at)
 		}
 		return nil
 	}
@@ -256,16 +256,31 @@ func (f *tailSession) readDirectly(ctx context.Context) (end bool, err error) {
 // reads.
 const heirWait = 5 * time.Second
 
-// level reports this node as ready when the leader may fail. Before the node is an heir, a failure would cost
-// the length of a lease. A node that is no longer an heir stops counting as level.
-func (f *tailSession) level(now time.Duration) {
+// hadAll returns when this node had all commits, if that is a moment ago, and 0 otherwise. The answers of the leader tell it;
+// those of an older release do not, so its beat has to, although it may be late.
+func (f *tailSession) hadAll(leader *peer, now time.Duration) time.Duration {
+	if leader.Heads {
+		if at := f.heads.reached(f.writer.at); now-at <= beatFresh {
+			return at
+		}
+		return 0
+	}
+	if leader.Unsure {
+		return 0
+	}
+	return now
+}
+
+// level reports this node, which had all commits at an instant, as ready when the leader may fail. Before the node is an heir, a
+// failure would cost the length of a lease. A node that is no longer an heir stops counting as level.
+func (f *tailSession) level(now, at time.Duration) {
 	if f.levelled == 0 {
 		f.levelled = now
 		f.complete.Store(true)
 	}
 	if f.challenger.inherits() || !f.heir && now-f.levelled >= heirWait {
 		f.heir = f.heir || f.challenger.inherits()
-		f.levelUntil(now)
+		f.levelUntil(at)
 		f.ready(RoleStandby)
 	}
 }

@@ -103,26 +103,30 @@ func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) {
 		}
 		return list
 	}
-	list := questions()
+	list, began := questions(), h.opts.Boot()
 	reply, err := h.ask(ctx, node, list)
 	again := false
 	for i, m := range group {
 		again = err == nil && list[i].Promise == 0 && m.asker.outcome(reply.of(m.opts.Shard), nil) == answered && m.asker.stamp != 0 || again
 	}
 	if again {
-		reply, err = h.ask(ctx, node, questions()) // the first promise can be given at once
+		list, began = questions(), h.opts.Boot()
+		reply, err = h.ask(ctx, node, list) // the first promise can be given at once
 	}
 	for i, m := range group {
-		m.hearsOf(h.outcome(ctx, m, node, asked[i], reply, err))
+		m.hearsOf(h.outcome(ctx, m, node, asked[i], began, reply, err))
 	}
 }
 
-// outcome returns what the reply of a node means for a member.
-func (h *Host) outcome(ctx context.Context, m *hosted, node string, asked leaseValue, reply hostReply, err error) answer {
+// outcome returns what the reply of a node to a question that was sent at an instant means for a member.
+func (h *Host) outcome(ctx context.Context, m *hosted, node string, asked leaseValue, began time.Duration, reply hostReply, err error) answer {
 	if err == nil && asked.Process != "" && reply.Process != asked.Process {
 		reply, err = h.askProcess(ctx, node, asked.Process)
 	}
 	r := reply.of(m.opts.Shard)
+	if err == nil {
+		m.heads.named(began, &r)
+	}
 	return answer{node: node, outcome: m.asker.outcome(r, err), ended: err == nil && r.Term < asked.Term}
 }
 

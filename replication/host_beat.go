@@ -25,6 +25,7 @@ type hostBeat struct {
 	Weight  uint32         `json:"weight"` // capacity, relative to that of the others
 	Zone    string         `json:"zone,omitempty"`
 	Copies  int            `json:"copies"` // that each shard is to have, by this node's options
+	Heads   bool           `json:"heads,omitempty"`
 	Shards  []shardBeat    `json:"shards"`
 }
 
@@ -73,7 +74,7 @@ func (h *Host) beatOf(members []*hosted) []byte {
 		return b
 	}
 	one := members[0].newBeat()
-	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows, Weight: h.opts.Weight, Zone: h.opts.Zone, Copies: h.opts.Copies}
+	all := hostBeat{Version: hostBeatVersion, Node: one.Node, Process: one.Process, Cluster: one.Cluster, Time: one.Time, Release: one.Release, Rows: one.Rows, Weight: h.opts.Weight, Zone: h.opts.Zone, Copies: h.opts.Copies, Heads: one.Heads}
 	for _, m := range members {
 		b := m.newBeat()
 		jobs, usual := m.load(b.Role)
@@ -110,7 +111,7 @@ func (h *Host) readBeat(data []byte) (of map[uint32]beat, node beat, ok bool) {
 	if !ok {
 		return nil, node, false
 	}
-	node = beat{Version: beatVersion, Node: all.Node, Process: all.Process, Cluster: all.Cluster, Time: all.Time, Release: all.Release, Rows: all.Rows}
+	node = beat{Version: beatVersion, Node: all.Node, Process: all.Process, Cluster: all.Cluster, Time: all.Time, Release: all.Release, Rows: all.Rows, Heads: all.Heads}
 	if node.Node != h.opts.Node || node.Process == h.opts.Process {
 		h.note(all)
 	}

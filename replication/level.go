@@ -12,8 +12,8 @@ const behindAtFirst = 5*time.Second + time.Millisecond
 // how much its data lag. Before that it may have no data, or those of long ago. Safe for concurrent use.
 func (n *Node) IsComplete() bool { return n.complete.Load() }
 
-// levelUntil records that this node had all commits at an instant of the boot clock: a follower those that the beat of a
-// leader named which could launch, a leader all that count, because no other led. Safe for concurrent use.
+// levelUntil records that this node had all commits at an instant of the boot clock: a follower those that a leader named which
+// could launch, a leader all that count, because no other led. Safe for concurrent use.
 func (n *Node) levelUntil(t time.Duration) {
 	for {
 		old := n.levelAt.Load()

@@ -66,8 +66,9 @@ type Node struct {
 	trusted    atomic.Int64
 	complete   atomic.Bool  // see IsComplete
 	levelAt    atomic.Int64 // see levelUntil
-	leadership leadership   // state of the current leadership
-	succession *succession  // from the decision to lead until the lease is taken; nil: none
+	heads      heads
+	leadership leadership  // state of the current leadership
+	succession *succession // from the decision to lead until the lease is taken; nil: none
 	// helps starts what a leadership needs beside the engine, and together runs a function beside the caller. The simulation
 	// has its own.
 	helps    func(ctx context.Context)

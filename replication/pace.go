@@ -15,14 +15,14 @@ func (f *tailSession) hearsLease(ctx context.Context, l leaseSeen) (reason strin
 	if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
 		return "the lease was given up"
 	}
-	f.pace(f.calm)
+	f.rouse()
 	return ""
 }
 
 // hearsAnswer is called with each outcome of a question to the holder of the lease.
 func (f *tailSession) hearsAnswer(ctx context.Context, a answer) {
 	f.heard(ctx, a)
-	f.pace(f.calm)
+	f.rouse()
 }
 
 // look is called when the time of a check has come. It returns the reason for which this node has taken the lease; "" if it has not.
@@ -34,7 +34,9 @@ func (f *tailSession) look(ctx context.Context) (reason string, err error) {
 	if reason := f.claimReason(); reason != "" && f.claim(ctx) {
 		return reason, nil
 	}
-	f.pace(false)
+	if f.calm = f.isCalm(f.opts.Boot()); f.calm {
+		f.tick(calmEvery)
+	}
 	return "", nil
 }
 
@@ -47,12 +49,11 @@ func (f *tailSession) untilFirst() time.Duration {
 	return untilTick(checkEvery)
 }
 
-// pace looks whether all is calm, and sets the time of the next check by that; was says by which calm it is set now.
-func (f *tailSession) pace(was bool) {
-	switch f.calm = f.isCalm(f.opts.Boot()); {
-	case f.calm && !was:
-		f.tick(calmEvery)
-	case was && !f.calm:
+// rouse ends the calm, and sets the time of the next check by that, if not all is calm any more. Only a check begins a calm: from
+// then on the node counts the time in which it makes no progress.
+func (f *tailSession) rouse() {
+	if f.calm && !f.isCalm(f.opts.Boot()) {
+		f.calm = false
 		f.tick(checkEvery)
 	}
 }

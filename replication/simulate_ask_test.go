@@ -34,15 +34,33 @@ func (g *ground) cut(d time.Duration) {
 	})
 }
 
+// stall lets the beats from one machine to another wait, in their order, as on a connection or in a server that is behind.
+func (g *ground) stall(d time.Duration) {
+	a := g.rng.IntN(len(g.machines))
+	b := (a + 1 + g.rng.IntN(len(g.machines)-1)) % len(g.machines)
+	g.saw("beats late", uint64(a), uint64(b))
+	g.stalls[[2]int{a, b}] = g.now + d
+}
+
+// beats carries a beat from one machine to another.
+func (g *ground) beats(from, to *machine, hear func()) {
+	if until := g.stalls[[2]int{from.index, to.index}]; until >= g.now && !g.healed {
+		g.at(until, hear)
+		return
+	}
+	hear()
+}
+
 // question is a question of a node to the holder of a term, as askOnce asks it: twice, if the first answer permits the
 // first promise.
 type question struct {
 	from, to *simNode
-	life     int    // of from
-	nth      uint64 // number of the question
-	term     uint64 // term of which from knew before it asked
-	promises bool   // the question that is under way has a promise
-	second   bool   // it is the second one
+	life     int           // of from
+	nth      uint64        // number of the question
+	term     uint64        // term of which from knew before it asked
+	sent     time.Duration // on the clock of from
+	promises bool          // the question that is under way has a promise
+	second   bool          // it is the second one
 }
 
 // ask asks the holder of the lease whether it is alive, as askHolders does.
@@ -67,6 +85,7 @@ func (n *simNode) ask() {
 func (q *question) send() {
 	n, other, w := q.from, q.to, q.from.world
 	sent := n.node.question(&n.asker, other.name, q.term)
+	q.sent = n.boot()
 	q.promises = sent.Promise != 0
 	switch {
 	case !n.linked && !n.meets(other.machine) || w.wayTo(n, other) == silent || other.muted && !n.meets(other.machine) || w.chance(w.plan.asks.requestLost):
@@ -109,6 +128,9 @@ func (q *question) finish(r holderReply, err error) {
 		q.second = true
 		q.send()
 		return
+	}
+	if err == nil {
+		n.node.heads.named(q.sent, &r)
 	}
 	n.asking = false
 	n.hosted.hearsOf(answer{node: q.to.name, outcome: outcome, ended: err == nil && r.Term < q.term})

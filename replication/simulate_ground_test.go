@@ -24,8 +24,9 @@ type ground struct {
 
 	worlds   []*world
 	machines []*machine
-	links    map[[2]int]wayState // connections from one machine to another that are not open
-	islands  int                 // number of splits so far
+	links    map[[2]int]wayState      // connections from one machine to another that are not open
+	stalls   map[[2]int]time.Duration // until when the beats from one machine wait on their way to another
+	islands  int                      // number of splits so far
 	bucket   simBucket
 	keys     *simKeys // of a cluster with several shards
 
@@ -36,7 +37,7 @@ type ground struct {
 }
 
 func newGround(p plan) *ground {
-	return &ground{plan: p, rng: rand.New(rand.NewPCG(p.seed, 0)), counts: make(map[string]int), links: make(map[[2]int]wayState), hash: fnv.New64a(), now: time.Second}
+	return &ground{plan: p, rng: rand.New(rand.NewPCG(p.seed, 0)), counts: make(map[string]int), links: make(map[[2]int]wayState), stalls: make(map[[2]int]time.Duration), hash: fnv.New64a(), now: time.Second}
 }
 
 // event is an action planned for an instant.

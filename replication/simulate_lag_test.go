@@ -47,16 +47,16 @@ func (c *checker) reads(n *simNode) {
 		c.counts["a copy does not know how far it lags"]++
 		return
 	}
-	lag, older := n.node.Status().Lag, beatOld
+	lag, older := n.node.Status().Lag, readOld
 	if lag == 0 {
 		older += beatFresh
 	}
 	c.holds("a copy is read", n, lag, older)
 }
 
-// beatOld is how much older the state may be that a beat describes than its arrival: it says that a node is level for beatFresh,
-// and the clocks differ. A node that was level within beatFresh states no lag.
-const beatOld = beatFresh + 20*time.Millisecond
+// readOld is by how much the clocks of two nodes may differ while a question is under way. A node that was level within beatFresh
+// states no lag.
+const readOld = time.Millisecond
 
 // holds requires that a copy has all that was acknowledged before a lag.
 func (c *checker) holds(what string, n *simNode, lag, older time.Duration) {

@@ -186,10 +186,20 @@ func (n *simNode) beat() {
 	b := n.node.newBeat()
 	for _, other := range n.world.nodes {
 		if other.alive && n.meets(other.machine) && n.world.wayTo(n, other) == open {
-			other.node.peers.heard(b, other.boot())
-			if other != n {
-				other.heardOf[n.index] = n.rows
-			}
+			life, rows := other.life, n.rows
+			n.world.beats(n.machine, other.machine, func() {
+				if other.life == life {
+					other.hearBeat(n, b, rows)
+				}
+			})
 		}
+	}
+}
+
+// hearBeat records the beat of a node that read rows.
+func (n *simNode) hearBeat(from *simNode, b beat, rows byte) {
+	n.node.peers.heard(b, n.boot())
+	if from != n {
+		n.heardOf[from.index] = rows
 	}
 }

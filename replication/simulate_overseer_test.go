@@ -32,6 +32,9 @@ const slack = beatFresh + 2*beatEvery
 // since returns the instant from which on the state of the world counts for what a process decides now.
 func (p *process) since() time.Duration { return p.stepped - slack }
 
+// diedFor returns when a machine died, as far as this process can know: not before its last beat has arrived, which may be late.
+func (p *process) diedFor(m *machine) time.Duration { return max(m.died, p.heard[m.name]) }
+
 // isWhole reports whether the disk has a copy to which the stream adds what it lacks. The newest commits of a leader may not be
 // part of the log yet.
 func (n *simNode) isWhole() bool {
@@ -57,17 +60,18 @@ func (s *simStream) firstAfter() uint64 {
 	return uint64(len(s.check.log))
 }
 
-// livesSince reports whether a node has, or had at a later instant than one, a whole copy on a machine that is up.
-func (n *simNode) livesSince(t time.Duration) bool {
-	up := n.process != nil || n.died >= t
-	whole := n.isWhole() || n.world.trimmed >= t || n.local.emptied >= t && n.local.emptied > 0
+// sees reports whether a node has a whole copy on a machine that is up, or had one later than an instant, as far as this process
+// can know.
+func (p *process) sees(n *simNode, since time.Duration) bool {
+	up := n.process != nil || p.diedFor(n.machine) >= since
+	whole := n.isWhole() || n.world.trimmed >= since || n.local.emptied > 0 && max(n.local.emptied, p.heard[n.name]) >= since
 	return up && whole
 }
 
 // live counts the live copies among some nodes.
-func (o *overseer) live(shard uint32, names []string, since time.Duration) (count int) {
+func (o *overseer) live(p *process, shard uint32, names []string, since time.Duration) (count int) {
 	for _, name := range names {
-		if o.worlds[shard].nodes[name[0]-'a'].livesSince(since) {
+		if p.sees(o.worlds[shard].nodes[name[0]-'a'], since) {
 			count++
 		}
 	}
@@ -110,7 +114,7 @@ func (o *overseer) places(m *machine, value []byte) {
 	case q != nil && q.Verb == PlaceRemove, old.Change == 0:
 	case next.Joins != "" && next.Joins != old.Joins:
 		o.begins(p, &old, &next, q != nil)
-	case old.Joins != "" && slices.Contains(next.Copies, old.Joins) && o.live(next.Shard, []string{old.Joins}, p.since()) == 0:
+	case old.Joins != "" && slices.Contains(next.Copies, old.Joins) && o.live(p, next.Shard, []string{old.Joins}, p.since()) == 0:
 		o.fail("copies", "%s counts %s as a copy of shard %d, and that has none", p.name, old.Joins, next.Shard)
 	case next.Joins != "" || len(next.Copies) > len(old.Copies):
 	default:
@@ -125,7 +129,7 @@ func (o *overseer) copiesGo(p *process, old, next *placeValue) {
 	if old.Joins != "" {
 		there = append(slices.Clone(there), old.Joins)
 	}
-	before, after := o.live(next.Shard, there, o.now), o.live(next.Shard, next.Copies, p.since())
+	before, after := o.live(p, next.Shard, there, o.now), o.live(p, next.Shard, next.Copies, p.since())
 	if after < min(before, o.plan.copies, len(old.Copies)) {
 		o.fail("copies", "%s lets shard %d have the copies %v, of which %d are live; it had %v, of which %d are", p.name, next.Shard, next.Copies, after, there, before)
 	}
@@ -158,7 +162,7 @@ func (o *overseer) begins(p *process, old, next *placeValue, asked bool) {
 	}
 	for _, w := range o.worlds[1:] {
 		for _, name := range p.host.places.of(w.number).value.Copies {
-			if at := o.machines[name[0]-'a']; at.process == nil && at.died < p.since() {
+			if at := o.machines[name[0]-'a']; at.process == nil && p.diedFor(at) < p.since() {
 				o.fail("calm", "%s moves a copy of shard %d for balance, and %s is dead since %s", p.name, next.Shard, name, at.died)
 			}
 		}
@@ -169,7 +173,7 @@ func (o *overseer) begins(p *process, old, next *placeValue, asked bool) {
 func (o *overseer) spreads(p *process, shard uint32) {
 	o.saw("spreads a leadership", uint64(p.index), uint64(shard))
 	for name, at := range p.heard {
-		if m := o.machines[name[0]-'a']; m.process == nil && !m.orderly && !p.gone[name] && m.died < p.since() && p.stepped-at < beatKept-slack {
+		if m := o.machines[name[0]-'a']; m.process == nil && !m.orderly && !p.gone[name] && p.diedFor(m) < p.since() && p.stepped-at < beatKept-slack {
 			o.fail("calm", "%s spreads leaderships, and %s is dead since %s", p.name, name, m.died)
 		}
 	}

@@ -48,6 +48,7 @@ type plan struct {
 	loss, trim, bucket   time.Duration
 	deletion             time.Duration
 	slow                 time.Duration // about the time between two nodes whose reads become slow
+	stall                time.Duration // about the time between two times that beats are late
 	roll                 float64       // a process is of another release than the one before it
 	several              bool          // the cluster has several shards, see simKeys
 	ends                 time.Duration // about the time between two ends of an epoch
@@ -95,6 +96,7 @@ func newPlan(seed uint64) plan {
 	if seed%8 == 0 {
 		p.rollOften(r)
 	}
+	p.stall = every(10 * time.Second)
 	return p
 }
 
@@ -125,6 +127,7 @@ func (p plan) begin(w *world) {
 	})
 	w.often(p.split, func() { w.split(w.between(10*time.Millisecond, 30*time.Second)) })
 	w.often(p.cut, func() { w.cut(w.between(10*time.Millisecond, 15*time.Second)) })
+	w.often(p.stall, func() { w.stall(w.between(10*time.Millisecond, 10*time.Second)) })
 	w.often(p.lag, func() {
 		n := any()
 		n.lag = w.between(10*time.Millisecond, 4*time.Second)

@@ -110,6 +110,7 @@ func (p plan) beginAll(g *ground) {
 	g.often(p.part, func() { any().part(g.between(10*time.Millisecond, 20*time.Second)) })
 	g.often(p.split, func() { g.split(g.between(10*time.Millisecond, 30*time.Second)) })
 	g.often(p.cut, func() { g.cut(g.between(10*time.Millisecond, 15*time.Second)) })
+	g.often(p.stall, func() { g.stall(g.between(10*time.Millisecond, 10*time.Second)) })
 	g.often(p.lag, func() {
 		m := any()
 		m.lag = g.between(10*time.Millisecond, 4*time.Second)
@@ -152,7 +153,7 @@ func TestSimulationOfShards(t *testing.T) {
 
 // sometimesOfShards lists the events that must occur from time to time.
 var sometimesOfShards = []string{
-	"answer lost", "request lost", "request late", "check failed open", "front trimmed", "server behind", "stale look", "election", "crash", "pause", "parted", "link cut",
+	"answer lost", "request lost", "request late", "check failed open", "front trimmed", "server behind", "stale look", "election", "crash", "pause", "parted", "link cut", "beats late",
 	"bucket made anew", "watch of a lost bucket shows nothing", "the ledger saw more during a request", "epoch ended", "joins late", "ends in order", "disk replaced", "removed for good",
 	"takes over: expired", "takes over: silent", "takes over: still", "takes over: released", "takes over: own", "takes over: none",
 	"deposed by the lease", "deposed by the log", "deposed after a pause", "joined anew", "own last cut off", "passes on",

@@ -73,7 +73,7 @@ func simulate(seed uint64) *world {
 var sometimes = []string{
 	"answer lost", "request lost", "request late", "check failed open", "tail lost", "front trimmed", "server behind", "stale look",
 	"bucket made anew", "stream deleted", "stream made anew", "election", "crash", "pause", "parted", "void", "stored again",
-	"takes over: expired", "takes over: silent", "takes over: still", "link cut", "takes over: released", "takes over: own", "takes over: none", "hands over",
+	"takes over: expired", "takes over: silent", "takes over: still", "link cut", "beats late", "takes over: released", "takes over: own", "takes over: none", "hands over",
 	"does not lead after all", "deposed by the lease", "deposed by the log", "deposed after a pause",
 	"suspect looked into", "own last cut off", "joined anew", "another release", "writes older rows",
 	"calm", "split off together", "a leader is read", "a copy is read", "a copy does not know how far it lags",

@@ -39,10 +39,12 @@ func (t tiesOfNode) reaches(to *machine) bool {
 func (t tiesOfNode) beat(data []byte) {
 	for _, to := range t.ground.machines {
 		if p := to.process; p != nil && p.listens && (to == t.machine || t.reaches(to)) {
-			p.later(func() {
-				p.heard[t.name] = t.ground.now
-				delete(p.gone, t.name)
-				p.host.hearBeat(&inbox.Request{Data: data})
+			t.ground.beats(t.machine, to, func() {
+				p.later(func() {
+					p.heard[t.name] = t.ground.now
+					delete(p.gone, t.name)
+					p.host.hearBeat(&inbox.Request{Data: data})
+				})
 			})
 		}
 	}
