@@ -85,44 +85,62 @@ type call struct {
 // exchange sends a request and decodes its reply. It repeats the request by the rules in the package
 // comment.
 func (c *Client) exchange(ctx context.Context, q call, reply any) error {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.timeout)
-		defer cancel()
+	until, ok := ctx.Deadline()
+	if !ok {
+		until = time.Now().Add(q.timeout)
 	}
+	err := c.try(ctx, q, until, 0, reply)
+	if !c.mayRepeat(q, err) {
+		return err
+	}
+	// Only here, because nearly every request is sent once, and a context with a deadline is a timer more for it.
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return c.repeat(ctx, q, until, err, reply)
+}
+
+// repeat sends a request whose first try got err again, until it has an answer. ctx ends at until.
+func (c *Client) repeat(ctx context.Context, q call, until time.Time, err error, reply any) error {
 	doubts := 0 // tries that may have taken effect
 	shut := 0   // tries in a row that were shut out
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
-		err := c.try(ctx, q, doubts, reply)
-		of := fateOf(err)
-		again := of == undone || of == unclear && q.repeatable
-		refused := c.opts.Standby && errors.Is(err, CodeNotLeader) // every standby would refuse it
-		if c.opts.NoRetry || !again || refused {
-			return err
-		}
 		if !c.isShut(ctx, err) {
 			shut = 0
 		} else if shut++; shut >= shutMax && doubts == 0 {
 			return c.shut()
 		}
 		// One try without an answer leaves the whole request in doubt, whatever later tries say.
-		if of == unclear {
+		if fateOf(err) == unclear {
 			doubts++
 			c.look(ctx)
 		}
 		if !sleep(ctx, pause) {
 			return gaveUp(ctx, err, doubts > 0)
 		}
+		if err = c.try(ctx, q, until, doubts, reply); !c.mayRepeat(q, err) {
+			return err
+		}
 	}
 }
 
-// try sends a request once, after so many tries that may have taken effect.
-func (c *Client) try(ctx context.Context, q call, doubts int, reply any) error {
-	if q.repeatable && !c.opts.NoRetry {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.tryTime(q, doubts))
-		defer cancel()
+// mayRepeat reports whether a request is sent again after a try that got err.
+func (c *Client) mayRepeat(q call, err error) bool {
+	if c.opts.NoRetry || c.opts.Standby && errors.Is(err, CodeNotLeader) { // every standby would refuse it
+		return false
 	}
+	of := fateOf(err)
+	return of == undone || of == unclear && q.repeatable
+}
+
+// try sends a request once, after so many tries that may have taken effect. The request as a whole ends at until.
+func (c *Client) try(ctx context.Context, q call, until time.Time, doubts int, reply any) error {
+	if q.repeatable && !c.opts.NoRetry {
+		if own := time.Now().Add(c.tryTime(q, doubts)); own.Before(until) {
+			until = own
+		}
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
 	return c.exchangeOnce(ctx, q.verb, q.body, reply)
 }
 
