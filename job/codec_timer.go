@@ -2,7 +2,10 @@ package job
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/schedule"
 )
 
@@ -20,24 +23,72 @@ func (b *Batch) PutTimer(id ID, t Timer) {
 	b.Put(b.key, b.value)
 }
 
-// DecodeTimer decodes the hot row of a job.
-func DecodeTimer(value []byte) (Timer, error) {
-	r := rowReader{b: value}
-	if r.byte() != rowVersion {
-		r.fail("unknown version of a timer row")
+// DecodeTimer decodes the hot row of a job. A start decodes one for each job, so it does without the general reader of rows
+// and takes the numbers of one byte, which most are, by themselves.
+func DecodeTimer(value []byte) (t Timer, err error) {
+	if len(value) == 0 || value[0] != rowVersion {
+		return Timer{}, fmt.Errorf("%w: unknown version of a timer row", ErrRow)
 	}
-	t := Timer{
-		Profile: r.uint32(), Cursor: r.millis(), Last: r.millis(),
-		Version: r.uint32(), Runs: r.uint32(), Manual: r.uint32(),
-		Flags: TimerFlags(r.byte()),
+	r := timerReader{b: value[1:]}
+	t.Profile = r.uint32()
+	t.Cursor, t.Last = r.millis(), r.millis()
+	t.Version, t.Runs, t.Manual = r.uint32(), r.uint32(), r.uint32()
+	if r.bad || len(r.b) != 1 {
+		return Timer{}, fmt.Errorf("%w: a timer row is cut short, too long, or has a bad number", ErrRow)
 	}
-	return t, r.finish()
+	t.Flags = TimerFlags(r.b[0])
+	return t, nil
+}
+
+// timerReader reads the numbers of a hot row. After a bad one it reads zeros.
+type timerReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *timerReader) uint32() uint32 {
+	if len(r.b) > 0 && r.b[0] < 0x80 {
+		v := r.b[0]
+		r.b = r.b[1:]
+		return uint32(v)
+	}
+	return r.longUint32()
+}
+
+func (r *timerReader) longUint32() uint32 {
+	v := r.long()
+	r.bad = r.bad || v > math.MaxUint32
+	return uint32(v)
+}
+
+// long reads an unsigned varint of any length.
+func (r *timerReader) long() uint64 {
+	v, w := binary.Uvarint(r.b)
+	if w <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[w:]
+	return v
+}
+
+func (r *timerReader) millis() instant.Millis {
+	v := r.long()
+	return instant.Millis(v>>1) ^ -instant.Millis(v&1)
 }
 
 // PutProfile adds an interned profile under its number. It must come before, or in, the commit of the first job that
 // refers to it.
 func (b *Batch) PutProfile(n uint32, p Profile) {
-	v := append(b.value[:0], rowVersion2)
+	b.value = AppendProfile(b.value[:0], &p)
+	b.key = AppendProfileKey(b.key[:0], n)
+	b.Put(b.key, b.value)
+}
+
+// AppendProfile appends the encoding of a profile, as PutProfile writes it. Equal profiles have equal bytes, and others have
+// others.
+func AppendProfile(b []byte, p *Profile) []byte {
+	v := append(b, rowVersion2)
 	v = appendText(appendText(v, p.Spec.Expr), p.Spec.Zone)
 	v = appendMillis(appendMillis(v, p.Spec.StartsAt), p.Spec.EndsAt)
 	v = append(v, byte(p.Overlap), byte(p.Missed))
@@ -49,9 +100,7 @@ func (b *Batch) PutProfile(n uint32, p Profile) {
 	v = appendMillis(appendMillis(v, p.Jitter), p.ReportWithin)
 	v = binary.AppendUvarint(v, uint64(p.MaxConcurrent))
 	v = binary.AppendUvarint(v, uint64(p.PauseOnFailure))
-	b.value = appendBool(appendFloat(v, p.Retry.Jitter), p.Retry.ClientErrors)
-	b.key = AppendProfileKey(b.key[:0], n)
-	b.Put(b.key, b.value)
+	return appendBool(appendFloat(v, p.Retry.Jitter), p.Retry.ClientErrors)
 }
 
 // DeleteProfile deletes an interned profile to which no job refers any more.

@@ -64,8 +64,8 @@ type Options struct {
 	Feeders int
 	// Ticks launch what is due. The engines of one process share them. Nil: the engine has one of its own.
 	Ticks *pad.Ticks
-	// Loading is called from time to time with the number of loaded jobs, from the goroutine that opens the engine.
-	// Nil means that it is not called.
+	// Loading is called from time to time with the number of jobs that were read, one call at a time, while the engine is
+	// opened. Nil means that it is not called.
 	Loading func(jobs uint64)
 }
 

@@ -80,7 +80,7 @@ func (s *tale) compare(arms bool) {
 	s.catchUp()
 	followed := s.other.engine.core
 	loaded := core.New(followed.Inspect().Settings, s.high)
-	if err := loaded.Load(s.other.store, s.other.engine.hasher.hash); err != nil {
+	if err := loaded.Load(s.other.store, s.other.engine.hasher); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := followed.Check(); err != nil {

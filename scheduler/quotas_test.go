@@ -264,7 +264,7 @@ func TestLoadReadsNoDefinitions(t *testing.T) {
 	}
 	from := &scannedKinds{Scanner: s.store}
 	loaded := core.New(s.opts.Settings, 0)
-	if err := loaded.Load(from, s.engine.hasher.hash); err != nil {
+	if err := loaded.Load(from, s.engine.hasher); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(from.kinds, job.KindJob) {

@@ -231,7 +231,7 @@ func (s *story) checkLaunches() {
 func (s *story) checkMemoryIsStore() {
 	c := s.engine.core
 	fresh := core.New(c.Inspect().Settings, instant.Of(s.now))
-	if err := fresh.Load(s.store, s.engine.hasher.hash); err != nil {
+	if err := fresh.Load(s.store, s.engine.hasher); err != nil {
 		s.t.Errorf("load: %v", err)
 		return
 	}

@@ -86,7 +86,7 @@ func (w *world) takeOver() (*Engine, error) {
 func (w *world) checkFollowed() {
 	followed := w.standby.engine.core
 	loaded := core.New(followed.Inspect().Settings, instant.Millis(w.wall()))
-	if err := loaded.Load(w.standby.store, w.standby.engine.hasher.hash); err != nil {
+	if err := loaded.Load(w.standby.store, w.standby.engine.hasher); err != nil {
 		w.model.fail("follow", nil, "%v", err)
 	}
 	if diff := core.Diff(followed, loaded, false); diff != "" {

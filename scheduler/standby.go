@@ -31,7 +31,7 @@ func Follow(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e := newEngine(opts)
-	if err := e.core.Load(aheadScanner{counted(opts.Store, opts.Loading)}, e.hasher.hash); err != nil {
+	if err := e.core.Load(newAheadScanner(opts.Store, opts.Loading), e.hasher); err != nil {
 		return nil, err
 	}
 	e.publish(&core.Output{}, e.startedAt)

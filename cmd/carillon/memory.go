@@ -21,13 +21,18 @@ const (
 	gcPercentLeast = 50
 )
 
+// A server that starts makes memory that it keeps, and for each job a quarter to a half of that as garbage: the blocks of
+// the store that it has read. So it needs no short pace, and each collection would stop the goroutines that read and search
+// for them on the busy cores. It has that of a small server, whatever it has loaded already, until it is ready.
+
 // The runtime wants a percentage, and applies it to what each collection leaves. So the percentage is set after each
 // collection: when the live bytes of a server of 30 MiB grew by 100 MiB, the percentage of before would let 400 MiB of
 // garbage accumulate.
 
-// gcPercent returns how much garbage may accumulate before a collection, in percent of the live bytes.
-func gcPercent(live uint64) int {
-	if live == 0 {
+// gcPercent returns how much garbage may accumulate before a collection, in percent of the live bytes. starts says that
+// the server is not ready yet.
+func gcPercent(live uint64, starts bool) int {
+	if live == 0 || starts {
 		return gcPercentMost
 	}
 	return int(min(max(garbageBytes*100/live, gcPercentLeast), gcPercentMost))
@@ -50,6 +55,7 @@ const (
 type memoryKeeper struct {
 	// percent is what was set last; 0 before the first pace.
 	percent   int
+	starts    bool   // the server is not ready yet
 	allocated uint64 // at the last check
 	released  uint64 // value of allocated when memory was last returned to the system
 	quiet     int    // number of checks in a row that found the server quiet
@@ -62,9 +68,10 @@ type memory struct {
 	allocated uint64 // bytes since the start of the process
 }
 
-// keepMemory runs a memoryKeeper until ctx ends. It leaves the pace alone if GOGC is set.
-func keepMemory(ctx context.Context) {
-	var k memoryKeeper
+// keepMemory runs a memoryKeeper until ctx ends. It leaves the pace alone if GOGC is set. The server is ready when ready is
+// closed.
+func keepMemory(ctx context.Context, ready <-chan struct{}) {
+	k := memoryKeeper{starts: true}
 	isPaced := isSet("GOGC")
 	ticker := time.NewTicker(memoryCheckEvery)
 	defer ticker.Stop()
@@ -76,6 +83,8 @@ func keepMemory(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-ready:
+			k.starts, ready = false, nil
 		case <-collected:
 		case <-ticker.C:
 			if k.check(readMemory()) {
@@ -110,7 +119,7 @@ func collections(ctx context.Context) <-chan struct{} {
 // pace sets percent, and reports whether it is another one.
 func (k *memoryKeeper) pace(live uint64) (isNew bool) {
 	old := k.percent
-	k.percent = gcPercent(live)
+	k.percent = gcPercent(live, k.starts)
 	return k.percent != old
 }
 

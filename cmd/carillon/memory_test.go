@@ -48,8 +48,11 @@ func TestPaceOfCollections(t *testing.T) {
 		live uint64
 		want int
 	}{{0, 300}, {10 << 20, 300}, {28 << 20, 200}, {56 << 20, 100}, {112 << 20, 50}, {4 << 30, 50}} {
-		if got := gcPercent(c.live); got != c.want {
+		if got := gcPercent(c.live, false); got != c.want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", c.live, got, c.want)
+		}
+		if got := gcPercent(c.live, true); got != 300 {
+			t.Errorf("with %d bytes alive, during a start: %d %%, want 300", c.live, got)
 		}
 	}
 }

@@ -28,8 +28,9 @@ const memoryShare = 0.9
 // waits for busy goroutines, for tens of milliseconds.
 //
 // The memory limit makes the collector work harder before the kernel kills the container for its memory. A variable
-// that is set wins, since an operator who sets one has a reason. It is called once, by the commands that run a server.
-func tuneRuntime(ctx context.Context, logger *slog.Logger) {
+// that is set wins, since an operator who sets one has a reason. It is called once, by the commands that run a server,
+// which close ready when the server is ready.
+func tuneRuntime(ctx context.Context, logger *slog.Logger, ready <-chan struct{}) {
 	if !isSet("GOMAXPROCS") {
 		runtime.GOMAXPROCS(max(procsMin, 2*runtime.GOMAXPROCS(0)))
 	}
@@ -41,7 +42,7 @@ func tuneRuntime(ctx context.Context, logger *slog.Logger) {
 		attrs = append(attrs, slog.Int64("memory_limit_bytes", limit))
 	}
 	logger.Debug("runtime", attrs...)
-	go keepMemory(ctx)
+	go keepMemory(ctx, ready)
 }
 
 // containerMemory returns the memory limit of this process's control group in bytes; 0 if there is none. It reads

@@ -150,12 +150,14 @@ func (c *serveCmd) Run(con *console) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	// Before the start, whose recovery needs the processors and the limit of memory as well.
-	tuneRuntime(ctx, logger)
+	started := make(chan struct{})
+	tuneRuntime(ctx, logger, started)
 	// From here on a signal ends the start too.
 	obeySignals(logger, cancel)
 	opts.OnRecovery = start.update
 	s, err := server.Start(ctx, opts)
 	start.end()
+	close(started)
 	if err != nil {
 		return c.startError(ctx, err)
 	}

@@ -124,7 +124,7 @@ func (c *Core) followCalendars(p *Put) (err error) {
 	if p.Schedule.Kind() == schedule.At || len(spec.Calendars()) == 0 {
 		return nil
 	}
-	if n, known := c.profiles.byValue[p.Profile]; known {
+	if n := c.profiles.find(&p.Profile); n != 0 {
 		e := c.profiles.get(n)
 		p.Schedule = e.schedule
 		return e.fault()

@@ -43,7 +43,8 @@ type Core struct {
 	decisionsMax int // of a step; a field so that tests can lower it
 	commitMax    int // bytes of a commit; a field so that tests can lower it
 
-	hash NameHashFunc
+	hash func(tenant, name string) NameHash
+	text func(text []byte) NameHash
 	rows table
 	// ids is nil unless the core follows a leader. The leader's rows name jobs by id; callers name them by hash, and
 	// runs have the seat of their job, so a core that leads needs no index and saves the memory.

@@ -31,21 +31,21 @@ func digest(c *Core) (lines []string) {
 			}
 		}
 	}
-	for n := range c.profiles.entries {
-		if e := &c.profiles.entries[n]; e.refs != 0 {
-			e, err := c.profiles.get(uint32(n)), e.fault()
+	for n := range c.profiles.end {
+		if e := c.profiles.at(n); e.refs != 0 {
+			e, err := c.profiles.get(n), e.fault()
 			add("profile %d %+v refs=%d calendar=%t schedule=%t err=%v", n, e.Profile, e.refs, e.hasCalendar, e.schedule != nil, err)
-			if e.free != 0 || c.profiles.byValue[e.Profile] != uint32(n) {
+			if e.free != 0 || c.profiles.find(&e.Profile) != n {
 				add("profile %d is free or not found by its value", n)
 			}
 		}
 	}
 	for place, n := range c.profiles.freeList {
-		if e := &c.profiles.entries[n]; e.refs != 0 || int(e.free) != place+1 {
+		if e := c.profiles.at(n); e.refs != 0 || int(e.free) != place+1 {
 			add("profile %d is not free, or at place %d instead of %d", n, e.free, place+1)
 		}
 	}
-	add("profile count=%d", len(c.profiles.byValue))
+	add("profile count=%d", c.profiles.byValue.len())
 	add("tenants counted=%d", c.tenants.count.epoch)
 	for name, t := range c.tenants.byName {
 		add("tenant %s jobs=%d bytes=%d found=%t", name, t.jobs, t.bytes, c.tenants.list[t.no] == t)

@@ -126,7 +126,7 @@ func checkRange(ch job.Change) error {
 func (c *Core) followTimer(key, value []byte) error {
 	id, t, err := readTimer(key, value)
 	if err == nil {
-		err = c.checkProfile(id, t)
+		err = c.checkProfile(id, t.Profile)
 	}
 	if err != nil {
 		return err

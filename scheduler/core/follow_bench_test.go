@@ -17,7 +17,7 @@ const followedJobs = 1_000_000
 func newFollowed(tb testing.TB, jobs, dense int) (*Core, []job.ID, instant.Millis) {
 	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	c := New(Settings{Lead: 10 * time.Second, Grace: time.Second}, now)
-	c.hash = testHasher{}.hash
+	c.useHasher(testHasher{})
 	def := oneShotOf("x")
 	def.Schedule = "@every 1h"
 	profile := job.ProfileOf(def, mustDo(schedule.Parse(def.Spec())))

@@ -28,6 +28,7 @@ func newHerd(t *testing.T) *herd {
 	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	core := New(Settings{Lead: 250 * time.Millisecond, Grace: time.Minute}, now)
 	core.decisionsMax = 8
+	core.useHasher(testHasher{})
 	return &herd{t: t, core: core, hasher: testHasher{}, now: now, tenant: make(map[job.ID]string)}
 }
 
@@ -85,11 +86,18 @@ type testHasher struct{}
 
 var testSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-func (testHasher) hash(tenant, name string) NameHash {
-	k := [2]string{tenant, name}
-	return NameHash{
-		High: maphash.Comparable(testSeeds[0], k), Low: uint32(maphash.Comparable(testSeeds[1], k)), Tenant: job.HashTenant(tenant),
-	}
+func (t testHasher) hash(tenant, name string) NameHash {
+	h := t.Text([]byte(tenant + "\x00" + name))
+	h.Tenant = job.HashTenant(tenant)
+	return h
+}
+
+// Name implements [Hasher].
+func (t testHasher) Name(tenant, name string) NameHash { return t.hash(tenant, name) }
+
+// Text implements [Hasher].
+func (testHasher) Text(text []byte) NameHash {
+	return NameHash{High: maphash.Bytes(testSeeds[0], text), Low: uint32(maphash.Bytes(testSeeds[1], text))}
 }
 
 // oneShotOf returns the definition of a one-shot that is due now.

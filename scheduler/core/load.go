@@ -18,10 +18,10 @@ type Scanner interface {
 
 // Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
 // or lead. The order of kinds matters: schedules need the calendars to compile, timers need their profiles, and names,
-// runs, streaks and debts need the seats of their jobs. hash may be called from another goroutine. After an error the
-// core cannot be used.
-func (c *Core) Load(from Scanner, hash NameHashFunc) error {
-	c.hash, c.profiles.isLoading = hash, true
+// runs, streaks and debts need the seats of their jobs. After an error the core cannot be used.
+func (c *Core) Load(from Scanner, h Hasher) error {
+	c.useHasher(h)
+	c.profiles.isLoading = true
 	raw := func(row func(key, value []byte) error) func() Block {
 		return func() Block { return &rawBlock{row: row} }
 	}
@@ -31,9 +31,9 @@ func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 	}{
 		{job.KindMeta, raw(c.takeMeta)},
 		{job.KindCalendar, raw(c.takeCalendar)},
-		{job.KindProfile, func() Block { return &profileBlock{core: c} }},
-		{job.KindTimer, func() Block { return &timerBlock{core: c} }},
-		{job.KindName, func() Block { return &nameBlock{core: c} }},
+		{job.KindProfile, func() Block { return &profileBlock{core: c, rows: make([]profileRow, 0, blockRows/4)} }},
+		{job.KindTimer, func() Block { return &timerBlock{core: c, rows: make([]timerRow, 0, blockRows)} }},
+		{job.KindName, func() Block { return &nameBlock{core: c, rows: make([]nameRow, 0, blockRows)} }},
 		{job.KindRun, raw(c.takeRun)},
 		{job.KindStreak, raw(c.takeStreak)},
 		{job.KindDebt, raw(c.takeDebt)},
@@ -49,7 +49,8 @@ func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 			return fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
 		}
 	}
-	c.names.placeStaged()
+	spread(from, placeParts, c.names.placeStaged)
+	spread(from, placeParts, c.profiles.byValue.placeStaged)
 	c.profiles.seal()
 	c.out.Uses = c.tenants.settle(c.out.Uses[:0])
 	c.watches.recallAges(c.retries)
@@ -105,7 +106,7 @@ func (c *Core) takeMeta(key, value []byte) error {
 func (c *Core) takeProfile(key, value []byte) error {
 	n, p, err := readProfile(key, value)
 	if err == nil {
-		c.keepProfile(n, p)
+		c.keepProfile(n, &p, c.profiles.hashOf(&p))
 	}
 	return err
 }
@@ -119,9 +120,9 @@ func readProfile(key, value []byte) (n uint32, p job.Profile, err error) {
 }
 
 // keepProfile adds a profile that was read.
-func (c *Core) keepProfile(n uint32, p job.Profile) {
+func (c *Core) keepProfile(n uint32, p *job.Profile, h NameHash) {
 	c.zones.note(p.Spec)
-	c.profiles.restore(n, p)
+	c.profiles.restore(n, p, h)
 }
 
 // takeNotice counts a notice. Only the number is in memory, for the bound of the outbox; the announcer reads the rows.
@@ -131,15 +132,15 @@ func (c *Core) takeNotice(_, _ []byte) error {
 }
 
 // loadTimer adds a job from its timer. The job must not be in the table yet.
-func (c *Core) loadTimer(id job.ID, t job.Timer) error {
-	if err := c.checkProfile(id, t); err != nil {
+func (c *Core) loadTimer(id job.ID, t *job.Timer) error {
+	if err := c.checkProfile(id, t.Profile); err != nil {
 		return err
 	}
 	s, r := c.rows.alloc(id)
 	if c.firstSlotted == 0 && c.numbers.hasSlot(id) {
 		c.firstSlotted = s
 	}
-	r.setTimerRow(t)
+	r.setTimerRow(*t)
 	c.rows.note(r)
 	c.profiles.refer(t.Profile)
 	c.armLoaded(s, r)
@@ -161,9 +162,9 @@ func readTimer(key, value []byte) (job.ID, job.Timer, error) {
 
 // checkProfile checks that the profile of a timer exists. Without one, a later decision of the job could panic, so the
 // start refuses the store.
-func (c *Core) checkProfile(id job.ID, t job.Timer) error {
-	if !c.profiles.has(t.Profile) {
-		return fmt.Errorf("job %s: profile %d is missing", id, t.Profile)
+func (c *Core) checkProfile(id job.ID, profile uint32) error {
+	if !c.profiles.has(profile) {
+		return fmt.Errorf("job %s: profile %d is missing", id, profile)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func BenchmarkLoad(b *testing.B) {
 			var c *Core
 			for range b.N {
 				c = New(Settings{Lead: 10 * time.Second, Grace: time.Second}, s.start)
-				if err := c.Load(s, testHasher{}.hash); err != nil {
+				if err := c.Load(s, testHasher{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,18 +2,19 @@ package core
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/carillon-io/carillon/job"
 )
 
-// A start with many jobs is faster on several cores. So rows pass through blocks: one goroutine decodes rows into a block
-// while another one adds the rows of an earlier block to the core. A core starts no goroutine itself.
+// A start with many jobs is faster on several cores. So rows pass through blocks: some goroutines decode rows into blocks,
+// each those of another part of the keys, while one adds the rows of earlier blocks to the core. Adding is in the order of
+// the keys whatever the other goroutines do, so a start has one result. A core starts no goroutine itself.
 
-// Block holds decoded rows of one kind until they are added to a core. A block is used by one goroutine at a time.
+// Block holds decoded rows of one kind until they are added to a core. A block is used by one goroutine at a time, and its
+// memory again: once the first blocks are full, no row needs new memory.
 type Block interface {
-	// Read decodes a row to the end of the block. It keeps neither key nor value, and touches nothing that Add of
-	// another block changes, so that both may run at the same time.
+	// Read decodes a row to the end of the block. It keeps neither key nor value, and touches nothing that Read or Add
+	// of another block changes, so that these may run at the same time.
 	Read(key, value []byte) error
 	// IsFull reports whether the block has as many rows as it should have.
 	IsFull() bool
@@ -26,12 +27,25 @@ type Block interface {
 type BlockScanner interface {
 	Scanner
 	// ScanBlocks passes the rows in [low, high), in the order of keys, through blocks, which it makes with empty and
-	// uses again.
+	// uses again. An error is the first one in that order.
 	ScanBlocks(low, high []byte, empty func() Block) error
+	// Spread calls do for the numbers below n, several at a time. It returns when all calls have.
+	Spread(n int, do func(i int))
+}
+
+// spread calls do for the numbers below n, one after the other if the scanner can do no more.
+func spread(from Scanner, n int, do func(i int)) {
+	if s, ok := from.(BlockScanner); ok {
+		s.Spread(n, do)
+		return
+	}
+	for i := range n {
+		do(i)
+	}
 }
 
 // blockRows is how many rows a block has, at about 50 bytes each.
-const blockRows = 4096
+const blockRows = 2048
 
 // scanBlocks passes rows through blocks, on one goroutine if the scanner can do no more.
 func scanBlocks(from Scanner, low, high []byte, empty func() Block) error {
@@ -92,28 +106,32 @@ func (b *rawBlock) Add() error {
 type profileBlock struct {
 	core *Core
 	rows []profileRow
+	text []byte // scratch
 }
 
 type profileRow struct {
 	n       uint32
+	hash    NameHash
 	profile job.Profile
 }
 
 // Read implements [Block].
 func (b *profileBlock) Read(key, value []byte) error {
 	n, p, err := readProfile(key, value)
-	b.rows = append(b.rows, profileRow{n, p})
+	b.text = job.AppendProfile(b.text[:0], &p)
+	b.rows = append(b.rows, profileRow{n, b.core.text(b.text), p})
 	return err
 }
 
 // IsFull implements [Block].
-func (b *profileBlock) IsFull() bool { return len(b.rows) >= blockRows/8 } // they are larger
+func (b *profileBlock) IsFull() bool { return len(b.rows) == blockRows/4 } // they are larger
 
 // Add implements [Block].
 func (b *profileBlock) Add() error {
 	for i := range b.rows {
-		b.core.keepProfile(b.rows[i].n, b.rows[i].profile)
+		b.core.keepProfile(b.rows[i].n, &b.rows[i].profile, b.rows[i].hash)
 	}
+	clear(b.rows)
 	b.rows = b.rows[:0]
 	return nil
 }
@@ -137,32 +155,33 @@ func (b *timerBlock) Read(key, value []byte) error {
 }
 
 // IsFull implements [Block].
-func (b *timerBlock) IsFull() bool { return len(b.rows) >= blockRows }
+func (b *timerBlock) IsFull() bool { return len(b.rows) == blockRows }
 
 // Add implements [Block].
 func (b *timerBlock) Add() error {
 	for i := range b.rows {
-		if err := b.core.loadTimer(b.rows[i].id, b.rows[i].timer); err != nil {
+		if err := b.core.loadTimer(b.rows[i].id, &b.rows[i].timer); err != nil {
 			return err
 		}
 	}
 	b.rows = b.rows[:0]
-	b.core.profiles.indexSome(blockRows / 4)
 	return nil
 }
 
-// nameBlock holds the names of jobs with their hashes.
+// nameBlock holds the names of jobs as their hashes. The names themselves are for errors.
 type nameBlock struct {
-	core   *Core
-	rows   []nameRow
-	tenant string          // of the row before
-	text   strings.Builder // the names, so that they are not allocated one by one
+	core    *Core
+	rows    []nameRow
+	tenants []string // of the rows, one after the other
+	text    []byte   // the names, one after the other
 }
 
+// nameRow has no pointer, so that the garbage collector does not look at it.
 type nameRow struct {
-	hash         NameHash
-	id           job.ID
-	tenant, name string
+	hash   NameHash
+	id     job.ID
+	tenant uint32 // place in tenants
+	end    uint32 // of the name in text
 }
 
 // Read implements [Block].
@@ -172,19 +191,18 @@ func (b *nameBlock) Read(key, value []byte) error {
 		return err
 	}
 	id, err := job.DecodeName(value)
-	if string(tenant) != b.tenant {
-		b.tenant = string(tenant)
+	if n := len(b.tenants); n == 0 || string(tenant) != b.tenants[n-1] {
+		b.tenants = append(b.tenants, string(tenant))
 	}
-	begin := b.text.Len()
-	b.text.Write(name)
-	row := nameRow{id: id, tenant: b.tenant, name: b.text.String()[begin:]}
-	row.hash = b.core.hash(row.tenant, row.name)
-	b.rows = append(b.rows, row)
+	b.text = append(b.text, name...)
+	b.rows = append(b.rows, nameRow{
+		hash: b.core.text(key[1:]), id: id, tenant: uint32(len(b.tenants) - 1), end: uint32(len(b.text)),
+	})
 	return err
 }
 
 // IsFull implements [Block].
-func (b *nameBlock) IsFull() bool { return len(b.rows) >= blockRows }
+func (b *nameBlock) IsFull() bool { return len(b.rows) == blockRows }
 
 // Add implements [Block]. The jobs' timers must have been added before.
 func (b *nameBlock) Add() error {
@@ -193,13 +211,20 @@ func (b *nameBlock) Add() error {
 		n := &b.rows[i]
 		s := c.seatOf(n.id)
 		if s == 0 {
-			return fmt.Errorf("job %s (%s of %s) has a name but no timer", n.id, n.name, n.tenant)
+			return fmt.Errorf("job %s (%s of %s) has a name but no timer", n.id, b.name(i), b.tenants[n.tenant])
 		}
 		c.names.stage(n.hash, s)
-		c.tenants.addJob(c.rows.row(s), c.tenants.of(n.tenant))
+		c.tenants.addJob(c.rows.row(s), c.tenants.of(b.tenants[n.tenant]))
 	}
-	clear(b.rows)
-	b.rows = b.rows[:0]
-	b.text.Reset()
+	b.rows, b.tenants, b.text = b.rows[:0], b.tenants[:0], b.text[:0]
 	return nil
+}
+
+// name returns the name of a row.
+func (b *nameBlock) name(i int) []byte {
+	begin := uint32(0)
+	if i > 0 {
+		begin = b.rows[i-1].end
+	}
+	return b.text[begin:b.rows[i].end]
 }

@@ -36,7 +36,7 @@ func TestLoadIDs(t *testing.T) {
 func checkFound(t *testing.T, s *benchStore, gone map[job.ID]bool) {
 	t.Helper()
 	c := New(Settings{}, s.start)
-	if err := c.Load(s, testHasher{}.hash); err != nil {
+	if err := c.Load(s, testHasher{}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range s.ids {

@@ -13,8 +13,20 @@ type NameHash struct {
 	Tenant job.TenantHash
 }
 
-// NameHashFunc computes the hash of a name. Equal names must have equal hashes for as long as a core lives.
-type NameHashFunc func(tenant, name string) NameHash
+// Hasher computes the hashes of a core, under secret seeds. Equal texts must have equal hashes for as long as the core
+// lives. It is safe for concurrent use.
+type Hasher interface {
+	// Name returns the hash of a name.
+	Name(tenant, name string) NameHash
+	// Text returns the hash of a text, without a tenant in it. The text of a name is the tenant, a zero byte and the
+	// name, and has the hash of the name. It does not keep the text.
+	Text(text []byte) NameHash
+}
+
+// useHasher sets the hashes of an empty core.
+func (c *Core) useHasher(h Hasher) {
+	c.hash, c.text, c.profiles.hash = h.Name, h.Text, h.Text
+}
 
 // nameIndex finds the seat of a job by the hash of its name, by open addressing with linear probing. An entry has 16
 // bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more
@@ -91,17 +103,34 @@ func (x *nameIndex) stage(h NameHash, s seat) {
 	sh.used++
 }
 
-// placeStaged puts the staged names where find looks for them.
-func (x *nameIndex) placeStaged() {
+// placeParts is the number of parts in which staged names are placed.
+const placeParts = 8
+
+// placeStaged puts the staged names of a part, one of placeParts, where find looks for them. The parts have nothing in
+// common, so they may be placed at the same time. Of two entries with one hash the later one is kept.
+func (x *nameIndex) placeStaged(part int) {
+	const each = nameBuckets / placeParts
 	var staged []nameEntry
-	for i := range x.shards {
-		sh := &x.shards[i]
+	for i := range x.shards[part*each : (part+1)*each] {
+		sh := &x.shards[part*each+i]
 		staged = append(staged[:0], sh.entries[:sh.used]...)
 		clear(sh.entries[:sh.used])
 		for _, e := range staged {
-			sh.entries[sh.probe(NameHash{High: e.high, Low: e.low})] = e
+			place := &sh.entries[sh.probe(NameHash{High: e.high, Low: e.low})]
+			if place.seat != 0 {
+				sh.used--
+			}
+			*place = e
 		}
 	}
+}
+
+// len returns the number of entries.
+func (x *nameIndex) len() (n int) {
+	for i := range x.shards {
+		n += x.shards[i].used
+	}
+	return n
 }
 
 // remove deletes a name. Entries behind it that probed past its place move up, so that no marks of deleted entries

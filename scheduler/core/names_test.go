@@ -54,7 +54,9 @@ func TestNameIndexStaged(t *testing.T) {
 		for i := range names {
 			index.stage(hasher.hash("default", fmt.Sprintf("job/%d", i)), seat(i+1))
 		}
-		index.placeStaged()
+		for part := range placeParts {
+			index.placeStaged(part)
+		}
 		for i := range names {
 			if got := index.find(hasher.hash("default", fmt.Sprintf("job/%d", i))); got != seat(i+1) {
 				t.Fatalf("with room for %d, job %d is at %d, want %d", room, i, got, i+1)

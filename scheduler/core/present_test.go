@@ -15,7 +15,7 @@ func newImpatientHerd(t *testing.T, jobs int) *herd {
 	h.core.settings.Grace = time.Second
 	for i := range jobs {
 		p := h.put("herd", fmt.Sprint("herd", i), "*/30 * * * * *")
-		h.core.profiles.entries[p.Timer.Profile].Missed = job.MissedSkip
+		h.core.profiles.at(p.Timer.Profile).Missed = job.MissedSkip
 	}
 	return h
 }
