@@ -32,7 +32,7 @@
 // Open (store.go, options.go) claims the directory (format.go), examines it read-only (examine.go) and then
 // lets Pebble open it with our settings (tuning.go) and our schedule of compactions (compactions.go), on a file
 // system that watches every change (guard.go, fault.go). Apply (apply.go) writes rows and position (head.go), Get
-// and Scan (read.go) read them. Checkpoint (checkpoint.go) flushes. Export (export.go) copies, through a file
+// and Scan (read.go) read them; Cuts (cuts.go) says where to divide a scan. Checkpoint (checkpoint.go) flushes. Export (export.go) copies, through a file
 // system of its own (exportfs.go). Inspect (inspect.go) reads the position of a store that is not open. The gate
 // (gate.go) keeps Close apart from calls that are still inside.
 //

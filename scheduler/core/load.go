@@ -31,9 +31,9 @@ func (c *Core) Load(from Scanner, h Hasher) error {
 	}{
 		{job.KindMeta, raw(c.takeMeta)},
 		{job.KindCalendar, raw(c.takeCalendar)},
-		{job.KindProfile, func() Block { return &profileBlock{core: c, rows: make([]profileRow, 0, blockRows/4)} }},
-		{job.KindTimer, func() Block { return &timerBlock{core: c, rows: make([]timerRow, 0, blockRows)} }},
-		{job.KindName, func() Block { return &nameBlock{core: c, rows: make([]nameRow, 0, blockRows)} }},
+		{job.KindProfile, func() Block { return &profileBlock{core: c} }},
+		{job.KindTimer, func() Block { return &timerBlock{core: c} }},
+		{job.KindName, func() Block { return &nameBlock{core: c} }},
 		{job.KindRun, raw(c.takeRun)},
 		{job.KindStreak, raw(c.takeStreak)},
 		{job.KindDebt, raw(c.takeDebt)},

@@ -44,8 +44,23 @@ func spread(from Scanner, n int, do func(i int)) {
 	}
 }
 
-// blockRows is how many rows a block has, at about 50 bytes each.
-const blockRows = 2048
+const (
+	// blockRows is how many rows a block has, at about 50 bytes each.
+	blockRows = 2048
+	// blockRowsFirst is for how many a new block has room. A process with hundreds of small shards opens each.
+	blockRowsFirst = 64
+)
+
+// withRoom returns the rows of a block with room for one more: at first for a few, and then for as many as it may have.
+func withRoom[T any](rows []T, most int) []T {
+	if len(rows) < cap(rows) {
+		return rows
+	}
+	if len(rows) == 0 {
+		return make([]T, 0, blockRowsFirst)
+	}
+	return append(make([]T, 0, most), rows...)
+}
 
 // scanBlocks passes rows through blocks, on one goroutine if the scanner can do no more.
 func scanBlocks(from Scanner, low, high []byte, empty func() Block) error {
@@ -119,7 +134,7 @@ type profileRow struct {
 func (b *profileBlock) Read(key, value []byte) error {
 	n, p, err := readProfile(key, value)
 	b.text = job.AppendProfile(b.text[:0], &p)
-	b.rows = append(b.rows, profileRow{n, b.core.text(b.text), p})
+	b.rows = append(withRoom(b.rows, blockRows/4), profileRow{n, b.core.text(b.text), p})
 	return err
 }
 
@@ -150,7 +165,7 @@ type timerRow struct {
 // Read implements [Block].
 func (b *timerBlock) Read(key, value []byte) error {
 	id, t, err := readTimer(key, value)
-	b.rows = append(b.rows, timerRow{id, t})
+	b.rows = append(withRoom(b.rows, blockRows), timerRow{id, t})
 	return err
 }
 
@@ -195,7 +210,7 @@ func (b *nameBlock) Read(key, value []byte) error {
 		b.tenants = append(b.tenants, string(tenant))
 	}
 	b.text = append(b.text, name...)
-	b.rows = append(b.rows, nameRow{
+	b.rows = append(withRoom(b.rows, blockRows), nameRow{
 		hash: b.core.text(key[1:]), id: id, tenant: uint32(len(b.tenants) - 1), end: uint32(len(b.text)),
 	})
 	return err
