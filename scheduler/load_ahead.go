@@ -16,10 +16,11 @@ import (
 
 const (
 	// blocksMost is the number of blocks of one reader. They are enough for a part: with fewer, a reader would wait for its
-	// turn in the middle of a part, and the others would have nothing to do after theirs. A block has about 100 KiB.
+	// turn in the middle of a part, and the others would have nothing to do after theirs. A block has about 100 KiB, and one
+	// of timers a page of the table beside.
 	blocksMost = 24
 	// readersMost bounds the readers, and by that the memory of a start beside that of its jobs: they have at most
-	// 10 MiB of blocks. More readers than this would wait for the one goroutine that adds.
+	// 28 MiB of blocks. More readers than this would wait for the one goroutine that adds.
 	readersMost = 4
 )
 

@@ -42,7 +42,8 @@ func (c *Core) Load(from Scanner, h Hasher) error {
 	}
 	for _, l := range load {
 		if l.kind == job.KindName {
-			c.names.reserve(c.rows.count)
+			c.rows.spare = nil
+			spread(from, placeParts, func(part int) { c.names.reserve(part, c.rows.count) })
 		}
 		low := []byte{byte(l.kind)}
 		if err := scanBlocks(from, low, job.PrefixEnd(low), l.empty); err != nil {

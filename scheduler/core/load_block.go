@@ -155,6 +155,8 @@ func (b *profileBlock) Add() error {
 type timerBlock struct {
 	core *Core
 	rows []timerRow
+	// page is for the table, if it has none. The goroutine that reads makes it, because the one that adds has more to do.
+	page []hotRow
 }
 
 type timerRow struct {
@@ -166,6 +168,9 @@ type timerRow struct {
 func (b *timerBlock) Read(key, value []byte) error {
 	id, t, err := readTimer(key, value)
 	b.rows = append(withRoom(b.rows, blockRows), timerRow{id, t})
+	if b.page == nil && len(b.rows) == blockRows {
+		b.page = touchedPage()
+	}
 	return err
 }
 
@@ -174,6 +179,9 @@ func (b *timerBlock) IsFull() bool { return len(b.rows) == blockRows }
 
 // Add implements [Block].
 func (b *timerBlock) Add() error {
+	if t := &b.core.rows; t.spare == nil {
+		t.spare, b.page = b.page, nil
+	}
 	for i := range b.rows {
 		if err := b.core.loadTimer(b.rows[i].id, &b.rows[i].timer); err != nil {
 			return err

@@ -80,15 +80,21 @@ func (x *nameIndex) add(h NameHash, s seat) {
 // start stages them: it appends each to its bucket, and places the names of one bucket after those of another, each time
 // in memory that the caches of a core hold.
 
-// reserve makes room for n names in an empty index, so that no bucket grows while they are staged, or few do.
-func (x *nameIndex) reserve(n int) {
+// reserve makes room for names in a part, one of placeParts, of an empty index that is to have n, so that no bucket grows while
+// they are staged, or few do. It writes to the memory, as touchedPage does.
+func (x *nameIndex) reserve(part, n int) {
 	each := n/nameBuckets + n/nameBuckets/16 // a bucket differs from the average by less than a sixteenth, if it is large
 	size := 8
 	for each*8 > size*7 {
 		size *= 2
 	}
-	for i := range x.shards {
-		x.shards[i].entries = make([]nameEntry, size)
+	const parts = nameBuckets / placeParts
+	for i := part * parts; i < (part+1)*parts; i++ {
+		entries := make([]nameEntry, size)
+		for at := 0; at < size; at += systemPageBytes / 16 {
+			entries[at] = nameEntry{}
+		}
+		x.shards[i].entries = entries
 	}
 }
 

@@ -49,7 +49,9 @@ func TestNameIndexStaged(t *testing.T) {
 	const names = 30_000
 	for _, room := range []int{0, 100, names, 10 * names} {
 		var index nameIndex
-		index.reserve(room)
+		for part := range placeParts {
+			index.reserve(part, room)
+		}
 		hasher := testHasher{}
 		for i := range names {
 			index.stage(hasher.hash("default", fmt.Sprintf("job/%d", i)), seat(i+1))

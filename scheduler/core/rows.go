@@ -91,6 +91,7 @@ type table struct {
 	free  seat // head of the free list; 0 means none, because seat 0 is never used
 	next  seat // first seat that was never used
 	count int
+	spare []hotRow // the next page, made while the core is loaded; nil: none
 
 	byState [JobStates]int // rows
 }
@@ -112,7 +113,7 @@ func (t *table) alloc(id job.ID) (seat, *hotRow) {
 		s = t.next
 		t.next++
 		if int(s/pageRows) == len(t.pages) {
-			t.pages = append(t.pages, make([]hotRow, pageRows))
+			t.pages = append(t.pages, t.nextPage())
 		}
 	}
 	r := t.row(s)
@@ -120,6 +121,29 @@ func (t *table) alloc(id job.ID) (seat, *hotRow) {
 	t.count++
 	return s, r
 }
+
+// nextPage returns the spare page, or a new one.
+func (t *table) nextPage() []hotRow {
+	page := t.spare
+	if t.spare = nil; page == nil {
+		page = make([]hotRow, pageRows)
+	}
+	return page
+}
+
+// touchedPage returns a new page whose memory the system has provided. The system does that at the first write to each of its
+// own pages, which takes longer than all else that a start does with the rows there.
+func touchedPage() []hotRow {
+	const rows = systemPageBytes / 48
+	page := make([]hotRow, pageRows)
+	for i := 0; i < pageRows; i += rows {
+		page[i] = hotRow{}
+	}
+	return page
+}
+
+// systemPageBytes is the size of a page of memory on most systems.
+const systemPageBytes = 4096
 
 // release frees a seat.
 func (t *table) release(s seat) {
