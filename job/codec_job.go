@@ -147,10 +147,17 @@ func (r *rowReader) retry() Retry {
 	}
 }
 
-// PutRecord adds the cold row of a job. The definition is already encoded, so that the goroutine of the request does
+// PutRecord adds the cold row of a job, see [AppendRecord].
+func (b *Batch) PutRecord(s Stamp, definition []byte) {
+	b.key = AppendJobKey(b.key[:0], KindJob, s.ID)
+	b.value = AppendRecord(b.value[:0], s, definition)
+	b.Put(b.key, b.value)
+}
+
+// AppendRecord appends the cold row of a job. The definition is already encoded, so that the goroutine of the request does
 // that work and not the loop of the engine. The row has the oldest version that can hold its members: 2, 3 if the
 // registration was traced, 4 if the target has a number of places, 6 if the definition names a secret.
-func (b *Batch) PutRecord(s Stamp, definition []byte) {
+func AppendRecord(b []byte, s Stamp, definition []byte) []byte {
 	version := byte(rowVersion2)
 	if s.Origin.IsValid() {
 		version = rowVersion3
@@ -162,16 +169,14 @@ func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	} else if definition, isZero = cutDefinition4(definition); !isZero {
 		version = rowVersion4
 	}
-	v := append(b.value[:0], version)
+	v := append(b, version)
 	v = binary.AppendUvarint(v, uint64(s.Version))
 	v = appendMillis(appendMillis(v, s.CreatedAt), s.UpdatedAt)
 	v = append(appendMillis(v, s.Anchor), definition...)
 	if version >= rowVersion3 {
 		v = appendTraceContext(v, s.Origin)
 	}
-	b.key = AppendJobKey(b.key[:0], KindJob, s.ID)
-	b.value = v
-	b.Put(b.key, v)
+	return v
 }
 
 // DecodeRecord decodes the cold row of a job.

@@ -7,13 +7,17 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// recordToKeep returns the row of a job that is to be deleted, for the notices of the job that are still to be published.
-// It returns nothing if there are no notices, or if a node of the cluster does not read such rows.
+// keepsDeleted reports whether the definition of a deleted job is kept for its notices: there are notices, and every node of
+// the cluster reads such rows.
+func (e *Engine) keepsDeleted() bool {
+	most, _ := e.rowsMax()
+	return e.opts.Announcer != nil && max(most, byte(e.rows.Load())) >= job.RowsVersionOfDeleted
+}
+
+// recordToKeep returns the row of a job that is to be deleted, for the notices of the job that are still to be published;
+// nothing if none is kept.
 func (e *Engine) recordToKeep(id job.ID) ([]byte, error) {
-	if e.opts.Announcer == nil {
-		return nil, nil
-	}
-	if most, _ := e.rowsMax(); max(most, byte(e.rows.Load())) < job.RowsVersionOfDeleted {
+	if !e.keepsDeleted() {
 		return nil, nil
 	}
 	record, _, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindJob, id))

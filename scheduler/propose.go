@@ -129,7 +129,7 @@ func (e *Engine) readDeleting(p *core.Delete) error {
 
 // readDeleted reads the definition that a delete removes, and the row that it keeps for notices.
 func (e *Engine) readDeleted(p *core.Delete) error {
-	p.Of = core.DefinitionSize{}
+	p.Of, p.Record, p.Keeps = core.DefinitionSize{}, nil, e.keepsDeleted()
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
 	if err != nil || !ok {
 		return err

@@ -30,7 +30,10 @@ func (c *Core) remove(p *Delete) (handled bool) {
 	if !handled {
 		return false
 	}
-	c.unit(p.Bytes() + labelRowsBytes(len(c.definitionOf(r.id, p).Labels), p.Name))
+	if q := c.written[r.id]; q != nil {
+		p.follow(q)
+	}
+	c.unit(p.Bytes() + labelRowsBytes(len(p.Of.Labels), p.Name))
 	c.forget(s, r, p)
 	c.audit(p.Actor, job.ActionDelete, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Before})
 	c.rows.release(s)
@@ -78,9 +81,8 @@ func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	c.dropProfile(r)
 	c.names.remove(p.Hash)
 	t := c.tenantOf(r)
-	def := c.definitionOf(id, p)
-	c.charge(t, id, -int64(def.Bytes))
-	c.indexLabels(id, p.Name, def.Labels, nil)
+	c.charge(t, id, -int64(p.Of.Bytes))
+	c.indexLabels(id, p.Name, p.Of.Labels, nil)
 	c.unindexTraits(r)
 	c.tenants.dropJob(t)
 	c.tenants.forget(id)

@@ -70,8 +70,8 @@ type Core struct {
 	// asked holds the jobs with launches that this step asked for, before it decides ticks. They are not on the pad
 	// yet, so a later proposal in the same step must find them here: see recall.
 	asked map[job.ID]struct{}
-	// written holds what is known of the definitions that this step has written.
-	written map[job.ID]DefinitionSize
+	// written holds the newest put of each job whose definition this step has written.
+	written map[job.ID]*Put
 	// tenants has what each tenant uses, and the live runs by which tenants share the room.
 	tenants tenants
 
@@ -155,7 +155,7 @@ func New(settings Settings, now instant.Millis) *Core {
 		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
 		asked:     make(map[job.ID]struct{}),
-		written:   make(map[job.ID]DefinitionSize),
+		written:   make(map[job.ID]*Put),
 		tenants:   newTenants(),
 		shared:    newWaitingLines(),
 		presence:  newPresence(now),

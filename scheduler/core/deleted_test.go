@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
@@ -37,5 +38,35 @@ func TestSuccessorKeepsWhatLiveRunsNeed(t *testing.T) {
 	}
 	if publish(); kept() || h.core.deleted.bytes != 0 {
 		t.Errorf("the definition is kept for nothing; %d bytes", h.core.deleted.bytes)
+	}
+}
+
+// TestDeleteInTheStepOfItsPut: a job is registered, or changed, and deleted in one step, so the proposer of the delete has not
+// read the definition that the step has written. The step keeps that for the notices, and so does the audit log.
+func TestDeleteInTheStepOfItsPut(t *testing.T) {
+	for name, isNew := range map[string]bool{"registered": true, "changed": false} {
+		t.Run(name, func(t *testing.T) {
+			h := newHerd(t)
+			h.core.settings.Events = true
+			h.come("other", 1)
+			h.now += 2000
+			h.step() // a notice waits
+			d := &Delete{Tenant: "tenant", Name: "a", Hash: h.hasher.hash("tenant", "a"), Keeps: true}
+			if !isNew {
+				h.put("tenant", "a", "@every 10s")
+				d.Before, d.Record = []byte("as it was before"), []byte("as it was before")
+			}
+			p := h.newPut("tenant", "a", "@every 20s")
+			h.step(p, d)
+			if p.Err != nil || d.Err != nil || h.core.outbox == 0 {
+				t.Fatal(p.Err, d.Err, h.core.outbox)
+			}
+			if want := job.AppendRecord(nil, p.Stamp, p.Definition); !bytes.Equal(d.Record, want) || h.core.deleted.bytes != len(want) {
+				t.Errorf("kept is %q with %d bytes, want %q", d.Record, h.core.deleted.bytes, want)
+			}
+			if def, err := job.DecodeAuditDefinition(d.Before); err != nil || def.Schedule != "@every 20s" {
+				t.Errorf("the audit log has %q before the deletion: %v", d.Before, err)
+			}
+		})
 	}
 }

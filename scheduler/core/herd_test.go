@@ -34,6 +34,17 @@ func newHerd(t *testing.T) *herd {
 
 // put registers a job, or updates it.
 func (h *herd) put(tenant, name, spec string) *Put {
+	p := h.newPut(tenant, name, spec)
+	h.step(p)
+	if p.Err != nil {
+		h.t.Fatalf("put %s: %v", name, p.Err)
+	}
+	h.tenant[p.Stamp.ID] = tenant
+	return p
+}
+
+// newPut returns a put that is not proposed yet.
+func (h *herd) newPut(tenant, name, spec string) *Put {
 	def := oneShotOf(name)
 	def.Tenant, def.Schedule = tenant, spec
 	s, err := schedule.Parse(def.Spec())
@@ -47,11 +58,6 @@ func (h *herd) put(tenant, name, spec string) *Put {
 	if _, r := h.core.find(p.Hash); r != nil {
 		p.Prior = &Prior{ID: r.id, Version: r.version, Size: len(p.Definition)}
 	}
-	h.step(p)
-	if p.Err != nil {
-		h.t.Fatalf("put %s: %v", name, p.Err)
-	}
-	h.tenant[p.Stamp.ID] = tenant
 	return p
 }
 

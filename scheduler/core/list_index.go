@@ -200,12 +200,3 @@ func (r *hotRow) notedTrait() job.Trait {
 	}
 	return stateFlags[last-1].StateTrait()
 }
-
-// definitionOf returns what is known of the definition of a job that is being deleted. If this step has written the
-// definition, the store does not have it yet.
-func (c *Core) definitionOf(id job.ID, p *Delete) DefinitionSize {
-	if d, ok := c.written[id]; ok {
-		return d
-	}
-	return p.Of
-}

@@ -70,6 +70,7 @@ type Delete struct {
 	IfVersion    *uint32     // nil: any
 	Before       []byte      // the definition for the audit log
 	Record       []byte      // the row of the job, to be kept while notices of it wait; empty: it is not kept
+	Keeps        bool        // the row may be kept: every node of the cluster reads what keeps it
 	Live         []job.RunID // live runs of the job that the proposer found
 	// Of says which job the size and the labels are of. The loop reads it again if it is not the newest when the step begins.
 	Of DefinitionSize
@@ -79,6 +80,18 @@ type Delete struct {
 
 // Bytes implements [Proposal].
 func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) + len(p.Record) }
+
+// follow takes over the definition that a put has written in the same step. Whoever prepared the delete read the store, which
+// does not have it yet.
+func (p *Delete) follow(q *Put) {
+	p.Of = DefinitionSize{ID: q.Stamp.ID, Version: q.Stamp.Version, Bytes: len(q.Definition), Labels: q.Labels}
+	if def, err := job.DecodeAuditDefinition(q.Definition); err == nil { // it was encoded a moment ago
+		p.Before = job.AuditDefinition(&def)
+	}
+	if p.Keeps {
+		p.Record = job.AppendRecord(nil, q.Stamp, q.Definition)
+	}
+}
 
 // DefinitionSize is the size of the encoded definition of a job, as its rows have it at a version, and its labels.
 type DefinitionSize struct {

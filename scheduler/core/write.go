@@ -10,8 +10,8 @@ func (c *Core) writeJob(p *Put, r *hotRow, s job.Stamp) {
 	s.Origin = p.Origin
 	c.out.Batch.PutRecord(s, p.Definition)
 	c.writeTimer(r)
-	c.written[s.ID] = DefinitionSize{ID: s.ID, Version: s.Version, Bytes: len(p.Definition), Labels: p.Labels}
 	p.Stamp, p.Timer, p.NextRun = s, r.timerRow(), nextRun(r)
+	c.written[s.ID] = p
 }
 
 // writeTimer must follow each change of a row: a standby and the next start know nothing else of it.
