@@ -141,8 +141,6 @@ func (p plan) beginAll(g *ground) {
 func TestSimulationOfShards(t *testing.T) {
 	seeds := *simSeeds
 	switch {
-	case testkit.Race:
-		seeds = 10
 	case testing.Short():
 		seeds = 40
 	case seeds == simSeedsDefault: // each takes some times as long as one of a single shard
@@ -172,6 +170,7 @@ func simulateShards(seed uint64) *world {
 
 // TestSimulationOfShardsRepeats runs some seeds twice: both runs must be equal to the last byte.
 func TestSimulationOfShardsRepeats(t *testing.T) {
+	testkit.NotUnderRace(t, onlyOneRuns)
 	for seed := uint64(1); seed <= 5; seed++ {
 		if a, b := simulateShards(seed), simulateShards(seed); a.hash.Sum64() != b.hash.Sum64() || a.now != b.now {
 			t.Errorf("seed %d is not the same story each time", seed)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // story is a simulation in which only the faults of a test occur.
@@ -68,6 +70,8 @@ func launching(n *simNode) func() string {
 
 // tell runs a story for some seeds and numbers of nodes.
 func tell(t *testing.T, nodes []int, run func(*story)) {
+	t.Helper()
+	testkit.NotUnderRace(t, onlyOneRuns)
 	for _, n := range nodes {
 		for seed := uint64(1); seed <= 20; seed++ {
 			s := newStory(t, n, seed)

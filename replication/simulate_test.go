@@ -6,7 +6,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
+
+// onlyOneRuns is why the race detector finds nothing in a simulation, which is ten times slower under it.
+const onlyOneRuns = "the threads of a simulation are coroutines, of which one runs at a time"
 
 // simSeedsDefault is how many seeds TestSimulation runs.
 const simSeedsDefault = 300
@@ -33,6 +38,7 @@ func TestSimulation(t *testing.T) {
 // runSimulations runs a simulation with each seed, and tells the command that repeats one that fails.
 func runSimulations(t *testing.T, name string, seeds int, sometimes []string, simulate func(seed uint64) *world) {
 	t.Helper()
+	testkit.NotUnderRace(t, onlyOneRuns)
 	from := *simFrom
 	if *simSeed != 0 {
 		from, seeds = *simSeed, 1
@@ -90,6 +96,7 @@ func checkSometimes(t *testing.T, counts map[string]int, sometimes []string) {
 
 // TestSimulationRepeats runs some seeds twice: both runs must be equal to the last byte.
 func TestSimulationRepeats(t *testing.T) {
+	testkit.NotUnderRace(t, onlyOneRuns)
 	for seed := uint64(1); seed <= 5; seed++ {
 		if a, b := simulate(seed), simulate(seed); a.hash.Sum64() != b.hash.Sum64() || a.now != b.now {
 			t.Errorf("seed %d is not the same story each time", seed)
