@@ -208,6 +208,7 @@ func options(from, to string) divide.Options {
 // TestNothingIsLost: a node alone with jobs, runs, debts and lists of each kind is divided into four shards. Together they
 // have what it had, with the same next ticks, and two hours later they have decided what it has.
 func TestNothingIsLost(t *testing.T) {
+	testkit.NotUnderRace(t, "one goroutine drives all engines; TestRefusedDivisions divides as well")
 	t.Parallel()
 	dir, now := made(t, 150, 150)
 	before := content(t, dir)

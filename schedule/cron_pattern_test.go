@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // randomField writes a field of a kind, with a bias to few values.
@@ -30,6 +31,7 @@ func randomField(rng *rand.Rand, low, high int) string {
 // TestPatternAgreesWithDays compares random expressions in UTC with two years of days looked at one by
 // one.
 func TestPatternAgreesWithDays(t *testing.T) {
+	testkit.NotUnderRace(t, oneAsks)
 	rng := seeded(t)
 	for range 150 {
 		expr := strings.Join([]string{

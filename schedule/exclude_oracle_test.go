@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // oracleTicks returns the ticks of several expressions, without what is excluded, among moments that
@@ -199,6 +200,7 @@ func compareKept(t *testing.T, rng *rand.Rand, exprs, excludes []string, zone st
 
 // TestKeptTicksAgreeWithOracle joins and leaves out at random around the changes of all zones.
 func TestKeptTicksAgreeWithOracle(t *testing.T) {
+	testkit.NotUnderRace(t, oneAsks)
 	rng := seeded(t)
 	names := zoneNames(t)
 	rounds, accepted := 120, 0
@@ -240,6 +242,7 @@ func TestKeptTicksAgreeWithOracle(t *testing.T) {
 
 // TestKeptTicksAtOddChanges does the same at the changes that have broken schedulers.
 func TestKeptTicksAtOddChanges(t *testing.T) {
+	testkit.NotUnderRace(t, oneAsks)
 	for i, odd := range oddChanges {
 		t.Run(odd.zone+"/"+strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
@@ -260,6 +263,7 @@ func TestKeptTicksAtOddChanges(t *testing.T) {
 
 // TestKeptSecondsAgreeWithOracle looks at every second around some changes.
 func TestKeptSecondsAgreeWithOracle(t *testing.T) {
+	testkit.NotUnderRace(t, oneAsks)
 	rng := seeded(t)
 	exprs := []string{
 		"@every 7s", "*/10 30 2 * * *", "*/7 * * * * *", "59 59 * * * *", "CRON_TZ=Asia/Tokyo */13 * * * * *", "15,45 30 1,2 * * *", "@every 61s",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // costly are schedules that are made to take long: dense to read and sparse to hit. cron excludes day after day by other
@@ -186,6 +187,7 @@ func TestPreviewIsBoundedInSteps(t *testing.T) {
 
 // TestWalkAgreesWithNext lists ticks by a walk and by single searches.
 func TestWalkAgreesWithNext(t *testing.T) {
+	testkit.NotUnderRace(t, oneAsks)
 	for _, spec := range append(sane, costly...) {
 		s, err := Parse(spec)
 		if err != nil {
