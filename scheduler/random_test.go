@@ -29,13 +29,18 @@ func TestRandomStories(t *testing.T) {
 	eachSeed(t, runStory)
 }
 
-// eachSeed runs a random story with the seed of the command line, or with as many seeds as that says.
+// eachSeed runs a random story with the seed of the command line, or with as many seeds as that says: with a tenth of them
+// under the race detector, as each story does the same with its goroutines.
 func eachSeed(t *testing.T, story func(t *testing.T, seed uint64)) {
 	if *seedFlag != 0 {
 		story(t, *seedFlag)
 		return
 	}
-	for range *seedCount {
+	count := *seedCount
+	if testkit.Brief() {
+		count = (count + 9) / 10
+	}
+	for range count {
 		seed := testkit.Seed(t)
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { story(t, seed) }) {
 			t.Fatalf("repeat with: go test ./scheduler -run %s -seed %d", t.Name(), seed)

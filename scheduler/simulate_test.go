@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var (
@@ -13,8 +15,12 @@ var (
 	simSeeds = flag.Int("sim.seeds", 0, "how many simulations to run, of all kinds; 0 is a few short ones")
 )
 
-// simShort is how many short simulations a plain test runs.
-const simShort = 6
+// simShort is how many short simulations a plain test runs, and simBrief how many one with the race detector: all do the same
+// with their goroutines, of which hardly ever two run at once.
+const (
+	simShort = 6
+	simBrief = 1
+)
 
 // TestSimulation lets engines live through hours, months and years in virtual time, with everything
 // going wrong that can, and compares them with a naive model; see docs/simulation.md.
@@ -42,7 +48,11 @@ func drawSeeds(n int) (seeds []uint64) {
 	for range n {
 		seeds = append(seeds, rand.Uint64()>>1)
 	}
-	for seed := uint64(1004); n == 0 && len(seeds) < simShort; seed++ {
+	few := simShort
+	if testkit.Brief() {
+		few = simBrief
+	}
+	for seed := uint64(1004); n == 0 && len(seeds) < few; seed++ {
 		seeds = append(seeds, seed)
 	}
 	return seeds
@@ -54,6 +64,7 @@ func (w *world) simulated() time.Duration {
 
 // TestSimulationRepeats runs a seed twice: it must be the same story to the last byte.
 func TestSimulationRepeats(t *testing.T) {
+	testkit.NotUnderRace(t, "TestSimulation does the same")
 	seed := drawSeeds(0)[0]
 	var sums []uint64
 	for range 2 {
