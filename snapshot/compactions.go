@@ -36,6 +36,8 @@ type compactions struct {
 
 // Register implements pebble.CompactionScheduler.
 func (c *compactions) Register(_ int, db pebble.DBForCompaction) {
+	c.mu.Lock() // a machine that stands still lets the timer fire before it is stopped
+	defer c.mu.Unlock()
 	c.db, c.granted.L = db, &c.mu
 	c.timer = time.AfterFunc(grantEvery, c.grant)
 	c.timer.Stop()

@@ -172,6 +172,27 @@ func TestCloseWhileWaiting(t *testing.T) {
 	})
 }
 
+// TestRegisterBesideAGrant: the timer may fire while the store is opened, if the machine stands still for long enough. A grant
+// never sees a scheduler that is made in part.
+func TestRegisterBesideAGrant(t *testing.T) {
+	var c compactions
+	c.mu.Lock() // as a grant has it
+	registered := make(chan struct{})
+	go func() {
+		c.Register(1, nil)
+		close(registered)
+	}()
+	select {
+	case <-registered:
+		t.Error("it was registered during a grant")
+	case <-time.After(20 * time.Millisecond):
+	}
+	c.mu.Unlock()
+	<-registered
+	c.grant()
+	c.Unregister()
+}
+
 // TestCompactionsOfManyStores: many stores that are written at the same time compact, while Pebble allows now more and now
 // fewer; none is left with a compaction that waits, and each has its rows.
 func TestCompactionsOfManyStores(t *testing.T) {
