@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler/core"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // herdOf registers n one-shots for one instant, changed as the test wants them, a second from now.
@@ -48,6 +49,7 @@ func (s *sim) failures() (list []string) {
 // TestManyDeadlinesAtOnce: the workers of 20,000 runs are silent, and all deadlines pass in one instant, while
 // the engine is there or is not. Each run ends, and no commit outgrows the log.
 func TestManyDeadlinesAtOnce(t *testing.T) {
+	testkit.NotUnderRace(t, drivenByHand)
 	for _, crash := range []bool{false, true} {
 		t.Run(fmt.Sprintf("crash=%t", crash), func(t *testing.T) {
 			const n = 20_000
@@ -77,6 +79,7 @@ func TestManyDeadlinesAtOnce(t *testing.T) {
 // TestChangesOfManyRuns deletes, pauses and updates a job with thousands of runs that wait: between attempts with
 // errors of the largest size, or for their time. No commit outgrows the log, and no run is left.
 func TestChangesOfManyRuns(t *testing.T) {
+	testkit.NotUnderRace(t, drivenByHand)
 	const n = 8000
 	change := map[string]func(s *sim, id job.ID) core.Proposal{
 		"delete": func(s *sim, _ job.ID) core.Proposal {

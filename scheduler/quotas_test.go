@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/core"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // quotaDef returns a definition of a tenant with a payload of some bytes.
@@ -77,6 +78,7 @@ func TestPutsInOneStep(t *testing.T) {
 // what the engine counts with a map. A tenant among them does nothing: its use stays what it is, and its last place is
 // free whatever the others do.
 func TestUsesTwin(t *testing.T) {
+	testkit.NotUnderRace(t, drivenByHand)
 	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
 	s.join()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -165,6 +167,7 @@ func (s *sim) forge(change func(b *job.Batch)) {
 // counts the definitions again, a thousand between two steps, while jobs are registered, changed and deleted; a standby
 // that takes over in the middle counts again from the beginning.
 func TestCountAfterEarlierRelease(t *testing.T) {
+	testkit.NotUnderRace(t, drivenByHand)
 	for _, how := range []string{"restart", "takeover", "takeover in the middle"} {
 		t.Run(how, func(t *testing.T) {
 			s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // endingStore ends a run in the moment between the lister's read of the live runs and its read of the
@@ -92,6 +93,7 @@ func TestRunPages(t *testing.T) {
 
 // TestManyLiveRuns: pages list all live runs of a job, also when they are more than one page looks at.
 func TestManyLiveRuns(t *testing.T) {
+	testkit.NotUnderRace(t, drivenByHand)
 	s := newBackfillSim(t, "* * * * * *")
 	s.target["a"] = "hang"
 	const hour, hours = 3600_000, 3

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // testParser returns a parser of the whole command line.
@@ -22,6 +24,7 @@ func testParser(t *testing.T) *kong.Kong {
 // TestHelpTeachesByExample walks all commands: each has a help text and examples, and each example is a
 // command line that the parser takes.
 func TestHelpTeachesByExample(t *testing.T) {
+	testkit.NotUnderRace(t, "one goroutine makes a parser for each of 300 lines")
 	parser := testParser(t)
 	all := commandsOf(parser.Model.Node)
 	if len(all) < 40 {
