@@ -56,7 +56,11 @@ func TestQuestionsOfOneTenantDelayNoOther(t *testing.T) {
 			t.Cleanup(func() { stop(); watch.Wait() })
 			quiet := asTenant(t, b, "quiet")
 			flood(t, b, "loud", subject)
-			for range 20 {
+			rounds := 20
+			if testkit.Brief() {
+				rounds = 4
+			}
+			for range rounds {
 				before := takenIn(b)
 				if _, err := quiet.Request(apiPrefix+"STREAM.NAMES", nil, time.Minute); err != nil {
 					t.Fatalf("a request of another tenant to JetStream: %v\n%s", err, said.String())

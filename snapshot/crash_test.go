@@ -23,8 +23,11 @@ var (
 
 const thorough = 100
 
-// seeds runs a random test with new seeds, or with the one that was given.
+// seeds runs a random test with new seeds, or with the one that was given; with one seed in `make check`.
 func seeds(t *testing.T, runs int, test func(t *testing.T, seed uint64)) {
+	if testkit.Brief() {
+		runs = 1
+	}
 	for i := range runs {
 		seed := *storeSeed
 		if seed == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestReadsEqualTwin compares Get and Scan with the slow twin, over keys and ranges that are there,
@@ -18,6 +19,7 @@ import (
 func TestReadsEqualTwin(t *testing.T) { seeds(t, 1, readStore) }
 
 func readStore(t *testing.T, seed uint64) {
+	testkit.NotUnderRace(t, "one goroutine writes and reads")
 	rng := rand.New(rand.NewPCG(seed, 4))
 	s := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, s)

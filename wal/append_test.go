@@ -103,6 +103,7 @@ func TestOptionsAreChecked(t *testing.T) {
 // then. Random sizes and segment sizes, with openings in between, are compared with the names in
 // the directory.
 func TestSegmentsAppearAsPredicted(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	seed := testkit.Seed(t)
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // powerDisk models what a power failure leaves of a directory. A file keeps the bytes it had at its
@@ -177,6 +179,7 @@ func (idleJournal) Sync() error { return nil }
 // directory that may be left. The log must open without an operator, with all that was
 // acknowledged.
 func TestPowerFailure(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	var c ledger
 	opened, seen := 0, map[string]bool{}
 	opts := testOptions(filepath.Join(t.TempDir(), "wal"))
@@ -212,6 +215,7 @@ func TestPowerFailure(t *testing.T) {
 
 // TestTornAtEveryByte cuts the last commit at each of its bytes, plainly and followed by zeros.
 func TestTornAtEveryByte(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	dir := newTestLog(t, 4)
 	path := segmentFiles(t, dir)[0]
 	whole := contents(t, dir)[segmentName(1)]

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // cutKeeps are places to cut a log of 34 commits at: within the last segment, at a border, within an
@@ -14,6 +16,7 @@ var cutKeeps = []LSN{33, 27, 12, 9, 0}
 // TestEachStepOfACutFails stops a cut before and after each of its steps, as a kill does. The log is the
 // old one or the cut one, and when it is cut the file is there. A second cut finds it done, or does it.
 func TestEachStepOfACutFails(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	files := newTestLogFrom(t, 1, 34)
 	for _, keep := range cutKeeps[:3] {
 		found := map[LSN]int{}
@@ -82,6 +85,7 @@ func checkStoppedCut(t *testing.T, opts Options, keep LSN) LSN {
 // TestPowerFailureInACut cuts the power before and after every step of a cut, and opens every directory
 // that may be left.
 func TestPowerFailureInACut(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	for _, keep := range cutKeeps {
 		found, seen := map[LSN]int{}, map[string]bool{}
 		opts := testOptions(newTestLog(t, 34))

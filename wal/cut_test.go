@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // savedFrames reads a saved file and checks that it holds the commits of newTestLog from first to last.
@@ -44,6 +46,7 @@ func savedName(dir string) string { return filepath.Join(filepath.Dir(dir), "div
 // TestCutTail cuts logs at every LSN, in the middle and at the borders of segments, and goes on with
 // another history. What was cut is in the file, byte for byte.
 func TestCutTail(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	for _, log := range []struct{ first, last LSN }{{1, 34}, {10, 34}, {1, 3 * testSegmentLSNs}, {28, 3 * testSegmentLSNs}} {
 		files := newTestLogFrom(t, log.first, log.last)
 		for keep := log.first - 1; keep <= log.last+1; keep++ {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // stepDisk tells a function of every change to the directory, before and after it is made. An error
@@ -158,6 +160,7 @@ var errInjected = errors.New("injected failure")
 // made and reported as failed. No call may succeed afterwards, and nothing acknowledged may be
 // lost.
 func TestEachStepFails(t *testing.T) {
+	testkit.NotUnderRace(t, oneAtATime)
 	for _, made := range []bool{false, true} {
 		for k := 1; failStep(t, k, made); k++ {
 		}

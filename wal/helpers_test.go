@@ -14,6 +14,9 @@ import (
 	"testing"
 )
 
+// oneAtATime is why the race detector finds nothing in tests that open hundreds of logs.
+const oneAtATime = "one goroutine opens each log; in TestReadersBesideTheWriter and TestTruncationUnderAReader several meet"
+
 // The builders below make small logs: 400-byte payloads, nine commits to a segment of 4 KiB.
 const (
 	testSegmentBytes = SegmentBytesMin
