@@ -8,10 +8,12 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestLoadingIsTold: a start that loads many jobs reports its progress.
 func TestLoadingIsTold(t *testing.T) {
+	testkit.NotUnderRace(t, "one goroutine loads the jobs, as at each start")
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, dir)
 	_, api := connect(t, s)
