@@ -24,11 +24,12 @@ CRON_FOR ?= 1h
 
 # Packages without goroutines and locks, of which the race detector learns nothing: `make check` leaves them out. TestLonePackages
 # checks that they are so.
-LONE := apierr backup bench/plot crontab fair heap instant placement rules rungroup scheduler/core seal serverurl session webhook wheel
+LONE := apierr backup bench/cron bench/plot crontab deploy/release fair heap instant natsfile placement rules rungroup scheduler/core seal serverurl session smallfile webhook wheel
 
 # How `make check` builds: with the zstd of releases, which is Go, and with binaries that the linker of Go writes, without DWARF.
-# The zstd in C and the linker of C cost five minutes of a processor. Reports of races name all functions and lines nevertheless.
-RACE_BUILD := -tags pebblegozstd -ldflags '-s -w -linkmode=internal'
+# The zstd in C and the linker of C cost minutes of a processor. Reports of races name functions and lines nevertheless. Where the
+# linker of Go cannot do it alone: make check RACE_BUILD=
+RACE_BUILD ?= -tags pebblegozstd -ldflags '-s -w -linkmode=internal'
 
 EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
