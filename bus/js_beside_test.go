@@ -58,7 +58,7 @@ func TestQuestionsOfOneTenantDelayNoOther(t *testing.T) {
 			flood(t, b, "loud", subject)
 			rounds := 20
 			if testkit.Brief() {
-				rounds = 4
+				rounds = 2
 			}
 			for range rounds {
 				before := takenIn(b)

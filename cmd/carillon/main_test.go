@@ -35,11 +35,12 @@ func patientMain() {
 	main()
 }
 
+// manyCommands is why tests that start hundreds of commands are left to make test.
+const manyCommands = "each command takes half a second to start; the tests of the packages do what they do"
+
 // TestScripts drives the real command against real servers; see testdata/script.
 func TestScripts(t *testing.T) {
-	if testkit.Race && testing.Short() {
-		t.Skip("each of its thousand commands takes half a second under the race detector; the tests of the packages do what they do")
-	}
+	testkit.NotUnderRace(t, manyCommands)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

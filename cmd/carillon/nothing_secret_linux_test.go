@@ -17,6 +17,7 @@ import (
 // TestNothingSecretComesOut runs a server and commands as processes with secrets of each kind, lets runs die, and looks for
 // the secrets in all that comes out. The target, the collector and the store have what each must have.
 func TestNothingSecretComesOut(t *testing.T) {
+	testkit.NotUnderRace(t, manyCommands)
 	t.Parallel()
 	o := newOutlet(t)
 	o.serve()
