@@ -70,14 +70,11 @@ const (
 	// runsWarm is how long jobs tick before they are measured: longer than ticks are decided ahead, so that as many are decided
 	// in the window as fire in it.
 	runsWarm = 13 * time.Second
-	// runsGroups is into how many parts the jobs are put. All jobs of a part tick in one millisecond if one shard has them all, so
-	// the parts are small: as many as there are milliseconds in a second, or a cluster of one shard would have fewer instants
-	// at which it launches.
-	runsGroups = 1000
-	// runsArm is how long putting all parts takes: so long that hardly two of them are in one commit of a shard, which gives all
-	// its jobs the same place in a second.
+	// runsArm is how long putting all jobs takes, one by one: so long that hardly two of them are in one commit of a shard, which
+	// gives all its jobs the same place in a second. Jobs that are put together are in one commit of a cluster of one shard and
+	// in several of another, which then has more instants at which it launches.
 	runsArm = 12 * time.Second
-	// runsAtOnce bounds the parts that are put at the same time, where a server is slower than that.
+	// runsAtOnce bounds the jobs that are put at the same time, where a server is slower than that.
 	runsAtOnce = 16
 	// runsQuiet is how long a cluster must not have fired before it counts as quiet, and runsQuietMost bounds the wait.
 	runsQuiet     = 2 * time.Second
@@ -132,20 +129,20 @@ func (o *contender) settle(s *stand) error {
 	return errors.Join(s.ctx.Err(), fmt.Errorf("the cluster does not fire %d runs a second after %s", o.rate, runsQuietMost))
 }
 
-// arm lets all jobs tick once a second. It puts them part after part, so that their ticks are spread over the second.
+// arm lets all jobs tick once a second. It puts them one after the other, so that their ticks are spread over the second.
 func (o *contender) arm(s *stand) error {
 	began, parts, ended := time.Now(), make(chan int), make(chan error)
 	for range runsAtOnce {
 		go func() {
 			var err error
 			for part := range parts {
-				err = errors.Join(err, o.put(s, part, runsGroups, "@every "+interval.String()))
+				err = errors.Join(err, o.put(s, part, o.rate, "@every "+interval.String()))
 			}
 			ended <- err
 		}()
 	}
-	for part := range runsGroups {
-		s.wait(time.Until(began.Add(armAt(part))))
+	for part := range o.rate {
+		s.wait(time.Until(began.Add(armAt(part, o.rate))))
 		parts <- part
 	}
 	close(parts)
@@ -168,10 +165,10 @@ func (o *contender) put(s *stand, part, parts int, schedule string) error {
 	return putJobs(s.ctx, o.client, slices.Values(jobs))
 }
 
-// armAt returns when a part is put. The instants are evenly apart, and no two have the same place in their second.
-func armAt(part int) time.Duration {
+// armAt returns when one of so many jobs is put. The instants are evenly apart, and no two have the same place in their second.
+func armAt(n, jobs int) time.Duration {
 	rounds := int(runsArm / interval)
-	return runsArm*time.Duration(part)/runsGroups + time.Duration(part*rounds/runsGroups)*interval/runsGroups
+	return runsArm*time.Duration(n)/time.Duration(jobs) + time.Duration(n*rounds/jobs)*interval/time.Duration(jobs)
 }
 
 // quiet stops the jobs, and waits until none fires any more.
