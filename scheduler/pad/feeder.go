@@ -79,7 +79,7 @@ func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiti
 
 // advanceLocked moves launches from later to soon once the first of them is within the horizon, and then those of some time
 // after it as well, so that the feeder need not wake for each. It moves at most advanceMost at a time, since the tick may wait for
-// the lock. It returns how long nothing is to be moved; 0 if there is more at once. That is bounded by IdleMax, because a timer
+// the lock. It returns how long to leave the others; 0 if there are more at once. That is bounded by IdleMax, because a timer
 // does not notice that the wall clock was set.
 func (p *Pad) advanceLocked(now instant.Millis) time.Duration {
 	first := p.nextDueLocked()
@@ -98,16 +98,28 @@ func (p *Pad) advanceLocked(now instant.Millis) time.Duration {
 	case moved == advanceMost:
 		return 0
 	default:
-		return min(IdleMax, max(time.Millisecond, (next-horizon).Sub(now)))
+		return min(IdleMax, untilAdvance(now, next-horizon))
 	}
 }
 
 const (
-	// advanceBy is how many milliseconds of launches are moved at a time.
+	// advanceBy is how many milliseconds of launches are moved ahead of the horizon.
 	advanceBy instant.Millis = 50
+	// advanceEvery is how many milliseconds are between two instants at which a feeder looks whether some are to be moved: so
+	// much less than the horizon before its time is a launch moved at the latest.
+	advanceEvery instant.Millis = 250
 	// advanceMost is how many are moved under one lock, for which the tick may wait.
 	advanceMost = 32
 )
+
+// untilAdvance returns the time until the first look of the feeders that is not before an instant, and is after now. All pads of a
+// process look at the same instants, which wakes the process once for all of them; no whole second, at which most launches are due,
+// is near one.
+func untilAdvance(now, at instant.Millis) time.Duration {
+	at = max(at, now+1)
+	const offset = advanceEvery / 2
+	return (at + advanceEvery - 1 - (at+advanceEvery-1-offset)%advanceEvery).Sub(now)
+}
 
 // nextLaterLocked returns when the first of the launches is due that are not prepared yet; 0 if there is none.
 func (p *Pad) nextLaterLocked() instant.Millis {

@@ -104,3 +104,17 @@ func checkSoon(t *testing.T, seed uint64, n *soonLaunches, twin map[*waiting]boo
 		t.Errorf("seed %d: one is due, and isDue says no", seed)
 	}
 }
+
+// TestPadsAdvanceTogether: a look of the feeders is not before the instant that asks for it, less than an interval after it, and
+// one of those that all pads have in common.
+func TestPadsAdvanceTogether(t *testing.T) {
+	for now := instant.Millis(1_700_000_000_000); now < 1_700_000_000_600; now++ {
+		for _, ahead := range []instant.Millis{-5000, -1, 0, 1, 77, 250, 251, 4000} {
+			wait := untilAdvance(now, now+ahead)
+			look, first := now.Add(wait), max(now+ahead, now+1)
+			if look < first || look >= first+advanceEvery || look%advanceEvery != advanceEvery/2 {
+				t.Fatalf("at %d the next look for %d is at %d", now, now+ahead, look)
+			}
+		}
+	}
+}
