@@ -43,8 +43,9 @@ func (a *alarm) sleep(d time.Duration) {
 	}
 }
 
-// quietMost is the longest sleep of which the Go runtime is not told: see pollQuietly.
-const quietMost = 2 * time.Millisecond
+// quietMost is the longest sleep of which the Go runtime is not told: see pollQuietly. It is that of the monitor of the runtime: when
+// the last P is idle, as after a longer sleep of the tick, the monitor sleeps too, and begins to poll every 20 µs again when it wakes.
+const quietMost = 10 * time.Millisecond
 
 // poll waits until the alarm rings, but no longer than d, and reports whether it rang.
 func (a *alarm) poll(d time.Duration) (rang bool) {
