@@ -18,10 +18,16 @@ const denialLogEvery = time.Second
 // errUnconfirmed is the failure of an attempt of which it is unknown whether it arrived.
 var errUnconfirmed = errors.New("the connection to NATS was lost before the server confirmed the message; it may have arrived")
 
-// confirmPause is the least time between two PINGs while no run waits for the ends of the attempts that they confirm. Each
-// PING costs two writes and wakes three goroutines, which is a fifth of what a launch costs that shares it with none. A run
-// counts as ended so much later, which is a tenth of the time that its outcome waits for others before its commit.
+// confirmPause is the default of Options.ConfirmPause: a tenth of the time that the outcome of a run of a cluster's only shard
+// waits for others before its commit.
 const confirmPause = 5 * time.Millisecond
+
+// confirmAhead is how long before a multiple of the pause a PING leaves, at most half of the pause: what happens at the multiples
+// finds the ends that it confirms.
+const confirmAhead = 3 * time.Millisecond
+
+// hurriedBelow is the least timeout of an attempt that waits for the next PING: a shorter one could pass meanwhile.
+const hurriedBelow = 500 * time.Millisecond
 
 // runConfirmer confirms published messages: the server answers a PING only after it has received all
 // earlier messages on the connection. One PING confirms all messages since the last, while the publisher
@@ -40,7 +46,7 @@ func (k *link) runConfirmer(stop <-chan struct{}) {
 		case <-stop:
 			return
 		}
-		if rest := k.pause - time.Since(last); rest > 0 && !k.ledger.isCrowded() {
+		if rest := untilConfirm(time.Now(), last, k.pause); rest > 0 && !k.ledger.isCrowded() {
 			pause.Reset(rest)
 			select {
 			case <-k.hurry:
@@ -53,6 +59,29 @@ func (k *link) runConfirmer(stop <-chan struct{}) {
 		if len(sent) > 0 {
 			k.confirm(sent)
 			last = time.Now()
+		}
+	}
+}
+
+// untilConfirm returns how long the next PING waits after the last one was answered: until one leaves by the wall clock, and not at
+// all after a whole pause without any.
+func untilConfirm(now, last time.Time, pause time.Duration) time.Duration {
+	if now.Sub(last) >= pause {
+		return 0
+	}
+	at := now.Add(min(confirmAhead, pause/2))
+	return pause - time.Duration(at.UnixNano())%pause
+}
+
+// Hurry makes the next confirmations come at once, of all attempts whose messages were published before the call. Whoever waits
+// for their ends, as before a hand-over, calls it; again, if some are published afterwards.
+func (d *Dispatcher) Hurry() {
+	if d.link != nil {
+		signal(d.link.hurry)
+	}
+	if d.tenants != nil {
+		for _, l := range *d.tenants.byTenant.Load() {
+			signal(l.hurry)
 		}
 	}
 }

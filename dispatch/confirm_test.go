@@ -47,7 +47,7 @@ func TestConfirmationsPause(t *testing.T) {
 			t.Fatalf("outcome has error %q", o.Error)
 		}
 	}
-	if n, most := sent.Load()-before, int64(time.Since(began)/confirmPause)+2; n > most {
+	if n, most := sent.Load()-before, 2*int64(time.Since(began)/confirmPause)+2; n > most {
 		t.Errorf("%d PINGs for 300 launches in %s, want at most %d", n, time.Since(began), most)
 	}
 }
@@ -55,7 +55,7 @@ func TestConfirmationsPause(t *testing.T) {
 // TestAwaitedRunIsConfirmedAtOnce: a run for whose end another one may wait does not wait for the next PING, and takes along
 // those that do.
 func TestAwaitedRunIsConfirmedAtOnce(t *testing.T) {
-	d := start(t, Options{confirmPause: time.Hour}, startNATS(t, nil).ClientURL())
+	d := start(t, Options{ConfirmPause: time.Hour}, startNATS(t, nil).ClientURL())
 	testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 0)))
 	patient := launch(d, deliveryTo(natsTarget("a"), 1))
 	select {
@@ -75,7 +75,7 @@ func TestAwaitedRunIsConfirmedAtOnce(t *testing.T) {
 // Only the first may have begun to wait before.
 func TestCrowdedPlacesAreFreedAtOnce(t *testing.T) {
 	const pause = 500 * time.Millisecond
-	o := Options{confirmPause: pause, InFlight: func(string) int { return 2 }}
+	o := Options{ConfirmPause: pause, InFlight: func(string) int { return 2 }}
 	d := start(t, o, startNATS(t, nil).ClientURL())
 	began := time.Now()
 	outcomes := launchAll(d, natsTarget("a"), 40)
@@ -84,5 +84,55 @@ func TestCrowdedPlacesAreFreedAtOnce(t *testing.T) {
 	}
 	if took := time.Since(began); took > 10*pause {
 		t.Errorf("twenty pairs took %s", took)
+	}
+}
+
+// TestShortAttemptIsConfirmedAtOnce: an attempt whose timeout could pass during the pause does not wait for the next PING.
+func TestShortAttemptIsConfirmedAtOnce(t *testing.T) {
+	d := start(t, Options{ConfirmPause: time.Hour}, startNATS(t, nil).ClientURL())
+	testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 0)))
+	short := deliveryTo(natsTarget("a"), 1)
+	short.Timeout = hurriedBelow - time.Millisecond
+	if o := testkit.Receive(t, launch(d, short)); o.Error != "" {
+		t.Errorf("the attempt failed: %s", o.Error)
+	}
+}
+
+// TestHurry: whoever waits for the ends of attempts gets them without the pause.
+func TestHurry(t *testing.T) {
+	d := start(t, Options{ConfirmPause: time.Hour}, startNATS(t, nil).ClientURL())
+	testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 0)))
+	patient := launch(d, deliveryTo(natsTarget("a"), 1))
+	for {
+		d.Hurry()
+		select {
+		case o := <-patient:
+			if o.Error != "" {
+				t.Errorf("outcome has error %q", o.Error)
+			}
+			return
+		case <-time.After(5 * time.Millisecond): // it was not published yet
+		case <-t.Context().Done():
+			t.Fatal("the attempt is not confirmed")
+		}
+	}
+}
+
+// TestUntilConfirm: PINGs leave a little before the multiples of the pause, and at once after a pause without any.
+func TestUntilConfirm(t *testing.T) {
+	const pause = 25 * time.Millisecond
+	multiple := time.Unix(1_700_000_000, 0)
+	for after := range pause {
+		if after%(100*time.Microsecond) != 0 {
+			continue
+		}
+		now := multiple.Add(after)
+		wait := untilConfirm(now, now.Add(-time.Millisecond), pause)
+		if leaves := now.Add(wait + confirmAhead); wait <= 0 || wait > pause || leaves.Sub(multiple)%pause != 0 {
+			t.Fatalf("%s after a multiple, the next PING leaves in %s", after, wait)
+		}
+	}
+	if wait := untilConfirm(multiple, multiple.Add(-pause), pause); wait > 0 {
+		t.Errorf("after a pause without any, the next PING leaves in %s", wait)
 	}
 }

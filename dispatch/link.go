@@ -25,8 +25,8 @@ type link struct {
 
 	outbox *queue[*attempt]  // to the publisher
 	sent   *queue[published] // to the confirmer
-	hurry  chan struct{}     // of capacity 1: a run in sent is awaited
-	pause  time.Duration     // see confirmPause
+	hurry  chan struct{}     // of capacity 1: a run in sent is awaited, or soon over
+	pause  time.Duration     // see Options.ConfirmPause
 
 	// Used by the publisher's goroutine only.
 	message *message
@@ -94,7 +94,7 @@ func newLink(o Options, ledger *ledger) *link {
 		outbox:  newQueue[*attempt](),
 		sent:    newQueue[published](),
 		hurry:   make(chan struct{}, 1),
-		pause:   o.confirmPause,
+		pause:   o.ConfirmPause,
 		message: newMessage(),
 		backlog: fair.NewQueue[string, *attempt](publishQuantum),
 		pruneAt: pruneMin,

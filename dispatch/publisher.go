@@ -133,7 +133,7 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 	switch {
 	case err == nil:
 		k.group = append(k.group, published{a, life})
-		k.awaited = k.awaited || a.delivery.Awaited
+		k.awaited = k.awaited || a.delivery.Awaited || a.timeout() < hurriedBelow
 	case isDown(err):
 		k.replies.forget(a)
 		k.ledger.retreat(a)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"time"
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/scheduler/core"
@@ -29,9 +30,12 @@ func (e *Engine) Hold() { e.pad.Hold() }
 // Settle waits until the attempts that are with their targets have answered and their outcomes are recorded, until
 // ctx ends, or until Serve has returned. Unless Hold was called before, it may wait for ever.
 func (e *Engine) Settle(ctx context.Context) {
+	again := e.hurry()
 	for !e.pad.IsEmpty() {
 		select {
 		case <-e.pad.WhenLanded():
+		case <-again:
+			again = e.hurry()
 		case <-ctx.Done():
 			return
 		case <-e.stopped:
@@ -40,6 +44,19 @@ func (e *Engine) Settle(ctx context.Context) {
 	}
 	_ = e.record(ctx)
 }
+
+// hurry asks the sender not to wait for company with what it can confirm, and returns when to ask again; nil if it does not wait.
+func (e *Engine) hurry() (again <-chan time.Time) {
+	sender, waits := e.opts.Sender.(interface{ Hurry() })
+	if !waits {
+		return nil
+	}
+	sender.Hurry()
+	return time.After(hurryEvery)
+}
+
+// hurryEvery is the time between two such calls: an attempt that had only begun at the last one is confirmed soon after.
+const hurryEvery = 5 * time.Millisecond
 
 // record waits until the outcomes that are known at the call are in the log. A barrier makes the loop step, and a step
 // handles the oldest outcomes first, so each round brings the goal nearer.

@@ -25,6 +25,15 @@ func roundsFor(every time.Duration, shard uint32, shards int) rounds {
 	return rounds{every: every, offset: every * time.Duration(int(shard)%groups) / time.Duration(groups)}
 }
 
+// RoundsOf returns an interval of which all rounds of a cluster with so many shards and such a lead are multiples by the wall clock; 0
+// with one shard, which has none. What ends a little before a multiple is in the log at the next round, and does not wait for another.
+func RoundsOf(lead time.Duration, shards int) time.Duration {
+	if shards < 2 {
+		return 0
+	}
+	return pacingFor(lead, 0, shards).rounds.every / roundsMost
+}
+
 // last returns the last round that is not after an instant: less than an interval before it.
 func (r rounds) last(t time.Time) time.Time {
 	if r.every == 0 {

@@ -41,6 +41,22 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// TestRoundsOf: all rounds of all shards are multiples of one interval.
+func TestRoundsOf(t *testing.T) {
+	if every := RoundsOf(10*time.Second, 1); every != 0 {
+		t.Errorf("one shard has rounds each %s", every)
+	}
+	for shards := 2; shards <= 256; shards *= 2 {
+		every := RoundsOf(10*time.Second, shards)
+		for shard := range shards {
+			at := pacingFor(10*time.Second, uint32(shard), shards).rounds.last(time.Now())
+			if every < 10*time.Millisecond || at.UnixNano()%int64(every) != 0 {
+				t.Fatalf("shard %d of %d has a round at %s, want multiples of %s", shard, shards, at, every)
+			}
+		}
+	}
+}
+
 // TestShardsStepInRounds: what may wait, waits for a round of the shard, and no longer than without rounds; what may not,
 // does not.
 func TestShardsStepInRounds(t *testing.T) {
