@@ -36,7 +36,7 @@ var newerRows = []sourceChange{
 	{"job/row_version.go", "const RowsVersion = rowVersion9", "const RowsVersion = rowVersion10"},
 	{"job/row_version.go", "	if field := d.secretField(); field != \"\" {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion10, \"description\"\n	}\n	if field := d.secretField(); field != \"\" {"},
 	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},
-	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion10; isZero {\n			definition = append(definition, 0)\n		}\n		if !hasSecrets {\n			definition = append(definition, 0, 0, 0, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
+	{"job/codec_job.go", "	v := append(b, version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion10; isZero {\n			definition = append(definition, 0)\n		}\n		if !hasSecrets {\n			definition = append(definition, 0, 0, 0, 0)\n		}\n	}\n	v := append(b, version)\n	v = binary"},
 	{"job/codec_job.go", "newRowReaderUpTo(rowVersion6, value)\n	var rec", "newRowReaderUpTo(rowVersion10, value)\n	var rec"},
 	{"job/codec_job.go", "import \"encoding/binary\"", "import (\n	\"bytes\"\n	\"encoding/binary\"\n)"},
 }
@@ -69,6 +69,19 @@ func buildRelease(t *testing.T, version string, changed map[string]string) strin
 // buildChanged builds the command under a version, as some changes make it.
 func buildChanged(t *testing.T, version string, changes []sourceChange) string {
 	t.Helper()
+	return buildRelease(t, version, changeSources(t, changes))
+}
+
+// TestUpgradeSources: the changes that make other releases of this source find their places in it.
+func TestUpgradeSources(t *testing.T) {
+	for _, changes := range [][]sourceChange{newerRows, withoutSlots} {
+		changeSources(t, changes)
+	}
+}
+
+// changeSources makes changed copies of files of this source. It returns their paths by those of the files.
+func changeSources(t *testing.T, changes []sourceChange) map[string]string {
+	t.Helper()
 	dir, changed := t.TempDir(), make(map[string]string)
 	for i, c := range changes {
 		original, err := filepath.Abs(filepath.Join("..", "..", c.file))
@@ -88,7 +101,7 @@ func buildChanged(t *testing.T, version string, changes []sourceChange) string {
 			t.Fatal(err)
 		}
 	}
-	return buildRelease(t, version, changed)
+	return changed
 }
 
 // rig is a cluster of processes at one NATS server.
