@@ -14,8 +14,8 @@ import (
 // Safe for concurrent use. The zero value knows nothing.
 type heads struct {
 	mu     sync.Mutex
-	oldest head          // oldest one that the follower lacks; at least as far away as the newest, and reached first
-	newest head          // newest one that the follower lacks
+	oldest head          // first one that the follower lacks, so that it is reached also by a follower that is always a little behind
+	newest head          // last one that the follower lacks
 	had    time.Duration // when the follower had all commits, as far as it knows; 0: it does not know
 }
 
@@ -48,7 +48,7 @@ func (h *heads) reached(at job.Position) time.Duration {
 		h.had, h.oldest, h.newest = h.newest.asked, head{}, head{}
 	case h.oldest.in(at):
 		h.had, h.oldest = h.oldest.asked, h.newest
-	case at.Epoch > h.newest.at.Epoch: // what an earlier leader named is never reached
+	case at.Epoch > h.newest.at.Epoch: // what an earlier leader has named is not awaited any more
 		h.oldest, h.newest = head{}, head{}
 	}
 	return h.had

@@ -14,6 +14,15 @@ func newRenewer(now *time.Duration) (*hostLease, Options) {
 	return newHostLease(&o, testCluster, k, newPlaces(testCluster.String(), 2), func(string, error) {}), o
 }
 
+// newLed returns a member that begins to lead by a lease, which h renews.
+func newLed(h *hostLease, o Options, v leaseValue) *Node {
+	n := &Node{opts: o, lease: make(chan leaseSeen, 1)}
+	n.leadership.ctx, n.leadership.end = context.WithCancel(context.Background())
+	n.begin(v, 9, o.Boot())
+	h.led = []*Node{n}
+	return n
+}
+
 // TestLeasesOfAnEndedEpochAreNotRenewed: another node ends the epoch of a process, and the process begins another one to take a
 // lease. What it led by the old one it leads no more, because nobody takes its renewals for those of that lease.
 func TestLeasesOfAnEndedEpochAreNotRenewed(t *testing.T) {
@@ -24,11 +33,8 @@ func TestLeasesOfAnEndedEpochAreNotRenewed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &Node{opts: o, lease: make(chan leaseSeen, 1)}
-		n.leadership.ctx, n.leadership.end = context.WithCancel(ctx)
 		v := leaseValue{Node: "a", Process: "pa", Term: 1, Epoch: epoch}
-		n.begin(v, 1, now)
-		h.led = []*Node{n}
+		n := newLed(h, o, v)
 		if isEnded {
 			if err := h.end(ctx, &v, h.ledger.node("a")); err != nil {
 				t.Fatal(err)
@@ -78,12 +84,10 @@ func TestLeaseTakenInANewBucketIsLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n := &Node{opts: o, lease: make(chan leaseSeen, 1)}
-			n.leadership.ctx, n.leadership.end = context.WithCancel(ctx)
-			defer n.leadership.end()
 			v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 1, Epoch: epoch}
-			n.begin(v, 9, now)
-			h.led, h.unsure = []*Node{n}, true
+			n := newLed(h, o, v)
+			defer n.leadership.end()
+			h.unsure = true
 			clear(h.keys.(*racingKeys).values)
 			if v.Process = c.by; c.by != "" {
 				v.Epoch += 2 // what the leader begins in a new bucket
