@@ -32,6 +32,7 @@ type copies struct {
 	mu      sync.Mutex
 	byHeir  map[string]*copied // at most peersMost, by the name that the lease has for the process
 	changed chan struct{}      // closed when the next note arrives; nil: no commit waits
+	expired int                // waits that ended without a note
 }
 
 // copied is the log of one standby.
@@ -110,6 +111,7 @@ func (c *copies) lack(at job.Position, promising []string) (bool, <-chan struct{
 func (c *copies) outOfStep(at job.Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.expired++
 	for _, s := range c.byHeir {
 		if s.at.LSN < at.LSN {
 			s.inStep, s.missed = false, at.LSN
@@ -129,6 +131,14 @@ func (n *Node) StandbysInStep() (inStep int) {
 		}
 	}
 	return inStep
+}
+
+// StandbyWaitsExpired returns how many commits have waited in vain for the disk of a standby in step. It is safe for concurrent
+// use. Tests read it.
+func (n *Node) StandbyWaitsExpired() int {
+	n.copies.mu.Lock()
+	defer n.copies.mu.Unlock()
+	return n.copies.expired
 }
 
 // promising returns the heirs whose promises have not ended.

@@ -59,10 +59,13 @@ func (d *driver) tick(ctx context.Context) {
 	}
 }
 
-// drives reports whether this process leads shard 0, and so places the others.
+// leads reports whether a member leads its shard, as far as it knows. A nil member leads nothing.
+func (m *hosted) leads() bool { return m != nil && m.Role() == RoleLeader && !m.resigned() }
+
+// drives reports whether this process leads shard 0 with a lease that is confirmed, and so places the others.
 func (h *Host) drives() bool {
 	m := h.member(everywhere)
-	return m != nil && m.Role() == RoleLeader && m.Trust() > 0 && !m.resigned()
+	return m.leads() && m.Trust() > 0
 }
 
 // step looks at the places once, and writes what is to change now.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/inbox"
@@ -50,10 +51,10 @@ func PlaceSubject(prefix string) string { return subjects{prefix: prefix}.place(
 // asksMost bounds the requests of operators that wait.
 const asksMost = 16
 
-// answerPlace passes an operator's request on, if this process drives. All nodes subscribe to the subject, so that the sender
-// need not know which one drives.
+// answerPlace passes an operator's request on, if this process leads shard 0. All nodes subscribe to the subject, so that the
+// sender need not know which one leads.
 func (h *Host) answerPlace(m *inbox.Request) {
-	if !h.drives() {
+	if !h.member(everywhere).leads() {
 		return
 	}
 	select {
@@ -75,10 +76,33 @@ func (h *Host) answerPlaces(ctx context.Context) {
 				h.replyPlace(m, "", err)
 				continue
 			}
+			if !h.awaitDrive(ctx) {
+				h.replyPlace(m, "", apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0, and its lease is not confirmed at the moment, so it has changed nothing; ask again", h.opts.Node))
+				continue
+			}
 			from, err := h.place(ctx, &request, m.Header.Get(byHeader))
 			h.replyPlace(m, from, err)
 		}
 	}
+}
+
+// drivePoll is the time between two looks of [Host.awaitDrive]: the lease is confirmed without a signal.
+const drivePoll = 25 * time.Millisecond
+
+// awaitDrive waits until this process drives, for callTimeout at most: a leader whose lease is not confirmed for a moment need
+// not refuse what it is asked. It returns false if it does not drive by then.
+func (h *Host) awaitDrive(ctx context.Context) bool {
+	for end := h.opts.Boot() + callTimeout; !h.drives(); {
+		if h.opts.Boot() >= end {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(drivePoll):
+		}
+	}
+	return true
 }
 
 // replyPlace answers a request of an operator.

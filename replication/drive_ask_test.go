@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/carillon-io/carillon/apierr"
 )
@@ -28,5 +30,39 @@ func TestPlacesThatAreNotWritten(t *testing.T) {
 	}
 	if err := notWritten(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDriverWithoutALease: a leader of shard 0 whose lease is not confirmed at the moment waits for that before it carries out what
+// an operator asks, and refuses it when it has waited in vain.
+func TestDriverWithoutALease(t *testing.T) {
+	for name, c := range map[string]struct {
+		confirmed, want time.Duration // after which the lease is confirmed; after which the answer comes
+		drives          bool
+	}{
+		"confirmed already":  {0, 0, true},
+		"confirmed in time":  {callTimeout / 2, callTimeout / 2, true},
+		"confirmed too late": {callTimeout + time.Second, callTimeout, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				boot := func() time.Duration { return time.Since(begun) + 1 }
+				n := &Node{opts: Options{Boot: boot}, role: RoleLeader, stop: make(chan struct{})}
+				h := NewHost(nil)
+				h.opts.Boot = boot
+				h.members[everywhere] = &hosted{Node: n}
+				time.AfterFunc(c.confirmed, func() { n.trusted.Store(int64(time.Hour)) })
+				if c.confirmed == 0 {
+					synctest.Wait()
+				}
+				if drives := h.awaitDrive(t.Context()); drives != c.drives || time.Since(begun) < c.want || time.Since(begun) > c.want+drivePoll {
+					t.Errorf("drives %t after %s; want %t after %s", drives, time.Since(begun), c.drives, c.want)
+				}
+				if !h.member(everywhere).leads() || h.member(everywhere+1).leads() {
+					t.Error("who leads shard 0 does not know it, or leads a shard that it has not")
+				}
+			})
+		})
 	}
 }
