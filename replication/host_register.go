@@ -38,22 +38,12 @@ func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue
 	return l.swap(ctx, *v, at)
 }
 
-// confirm reads the key of the shard, and returns errLost if it is not what the ledger knows. The key is written so rarely
-// that its revision in a bucket made anew is often that of before; then the compare-and-set alone would let a node take a
-// lease that it has not seen.
+// confirm returns errLost if the key of the shard is not what the ledger knows.
 func (l *memberLease) confirm(ctx context.Context, known leaseValue, revision uint64, isUnreadable bool) error {
 	if isUnreadable {
 		return nil
 	}
-	now, at, err := l.held(ctx)
-	if err == nil && at < revision {
-		// The server that answered may lag behind a key that was just written, as in a hand-over.
-		now, at, err = l.heldForSure(ctx)
-	}
-	if err == nil && (at != revision || !now.same(known)) {
-		err = errLost
-	}
-	return err
+	return confirmed(ctx, known, revision, l.held, l.heldForSure)
 }
 
 // heldForSure does what held does, and asks the server that leads the bucket.

@@ -44,21 +44,31 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 // lease up: another node may have a better connection to the stream.
 const openTime = 5 * time.Second
 
+// errUntrusted says that this node does not know any more that no other node has the lease.
+var errUntrusted = errors.New("replication: the lease is not confirmed any more")
+
 // open reads the log to its end and begins an epoch there. It tries again until openTime is over. A failure of
 // Local ends the node. After a loss of the lease, or if the stream shows that this node lacks commits, another
 // attempt cannot succeed either.
+//
+// It requires that the lease is confirmed before the record of the epoch is sent, so that no rightful leader is deposed, and
+// again once the record is in the stream. A node that was cut off meanwhile may have lost the lease to a leader that still
+// answers reads; what this node acknowledged in its epoch, those reads would not show.
 func (n *Node) open(ctx context.Context) error {
 	n.publishStatus(RoleCandidate)
 	begun, again := n.opts.Boot(), false
 	for ; ; again = true {
 		err := n.openOnce(ctx, again)
+		if err == nil {
+			err = n.awaitTrust(ctx, begun+openTime)
+		}
 		failure := localError{}
 		switch {
 		case err == nil:
 			n.leadership.starting.Store(false)
 			n.complete.Store(true)
 			return nil
-		case errors.As(err, &failure), !n.holds(ctx), errors.Is(err, errBehind), errors.Is(err, errDiverged):
+		case errors.As(err, &failure), !n.holds(ctx), errors.Is(err, errUntrusted), errors.Is(err, errBehind), errors.Is(err, errDiverged):
 			return err
 		case errors.Is(err, ErrDeposed): // a frame of the previous leader came first
 		case n.opts.Boot()-begun > openTime:
@@ -92,8 +102,23 @@ func (n *Node) openOnce(ctx context.Context, again bool) error {
 		if err := n.readToEnd(ctx, again); err != nil {
 			return err
 		}
+		if err := n.awaitTrust(ctx, n.opts.Boot()+openTime); err != nil {
+			return err
+		}
 	}
 	return n.beginEpoch(ctx)
+}
+
+// awaitTrust waits until the lease is confirmed, as it is unless renewals are late, or returns errUntrusted: when the lease is
+// lost, or end has come.
+func (n *Node) awaitTrust(ctx context.Context, end time.Duration) error {
+	for n.Trust() <= 0 {
+		if !n.holds(ctx) || n.opts.Boot() >= end {
+			return errUntrusted
+		}
+		_ = n.writer.stream.Pause(ctx)
+	}
+	return nil
 }
 
 // readToEnd makes the steps before the record.

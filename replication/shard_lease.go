@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -16,8 +17,37 @@ type shardLease struct {
 func keyOfShard(shard uint32) string { return fmt.Sprintf("shard.%d", shard) }
 
 // claim implements register.
-func (l *shardLease) claim(ctx context.Context, v *leaseValue, _ leaseValue, revision uint64) (uint64, error) {
+func (l *shardLease) claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error) {
+	if revision != 0 {
+		if err := confirmed(ctx, known, revision, l.read, l.readForSure); err != nil {
+			return 0, err
+		}
+	}
 	return l.swap(ctx, *v, revision)
+}
+
+// lookAtLease returns a lease as it is stored, and its revision.
+type lookAtLease func(context.Context) (leaseValue, uint64, error)
+
+// confirmed reads a lease before it is claimed, and returns errLost if it is not the one that the claiming node knows. The
+// revisions of a bucket that is lost and made anew begin again, so a node that stood still meanwhile may know an old lease of just
+// the revision that the new one has; the compare-and-set alone would let it take a lease that it has not seen. A damaged lease
+// is known by its revision only. look may ask a server that lags behind a state that was just written, as in a hand-over;
+// forSure asks the one that leads the bucket.
+func confirmed(ctx context.Context, known leaseValue, revision uint64, look, forSure lookAtLease) error {
+	now, at, err := look(ctx)
+	if err == nil && at < revision {
+		now, at, err = forSure(ctx)
+	}
+	switch {
+	case errors.Is(err, errDamagedLease) && at == revision:
+		return nil
+	case err != nil && !errors.Is(err, errDamagedLease):
+		return err
+	case err != nil || at != revision || !now.same(known):
+		return errLost
+	}
+	return nil
 }
 
 // swap implements register. After any error except errLost the write may be stored, or may still be: the caller reads
@@ -34,6 +64,16 @@ func (l *shardLease) read(ctx context.Context) (v leaseValue, revision uint64, e
 	}
 	v, err = decodeLease(value)
 	return v, revision, err
+}
+
+// readForSure does what read does, and asks the server that leads the bucket.
+func (l *shardLease) readForSure(ctx context.Context) (v leaseValue, revision uint64, err error) {
+	states, err := l.keys.list(ctx, l.key)
+	if err != nil || len(states) == 0 {
+		return v, 0, err
+	}
+	v, err = decodeLease(states[0].value)
+	return v, states[0].revision, err
 }
 
 // held implements register.

@@ -78,6 +78,11 @@ func (c *checker) began(n *simNode, epoch uint64) {
 		c.fail("epoch", "%s begins epoch %d, which %s began", n.name, epoch, by)
 	}
 	c.author[epoch] = n.name
+	for _, o := range c.nodes {
+		if o != n && o.alive && o.leading && o.node.role == RoleLeader && o.node.Trust() > 0 {
+			c.fail("leaders", "%s begins to lead, while %s leads and is sure of its lease for %s", n.name, o.name, o.node.Trust())
+		}
+	}
 }
 
 func (c *checker) at(lsn uint64) string {

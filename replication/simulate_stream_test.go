@@ -219,7 +219,13 @@ type registerOfNode struct {
 	node *simNode
 }
 
-func (r registerOfNode) claim(ctx context.Context, v *leaseValue, _ leaseValue, revision uint64) (uint64, error) {
+// claim is [shardLease.claim].
+func (r registerOfNode) claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error) {
+	if revision != 0 {
+		if err := confirmed(ctx, known, revision, r.read, r.readForSure); err != nil {
+			return 0, err
+		}
+	}
 	return r.swap(ctx, *v, revision)
 }
 
@@ -251,10 +257,15 @@ func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64)
 	return next, errors.Join(err, ctx.Err())
 }
 
-func (r registerOfNode) read(ctx context.Context) (v leaseValue, revision uint64, err error) {
+func (r registerOfNode) read(ctx context.Context) (leaseValue, uint64, error) { return r.look(ctx, r.plan.staleLook) }
+
+func (r registerOfNode) readForSure(ctx context.Context) (leaseValue, uint64, error) { return r.look(ctx, 0) }
+
+// look reads the lease, with a chance that the state is an old one.
+func (r registerOfNode) look(ctx context.Context, stale float64) (v leaseValue, revision uint64, err error) {
 	err = r.request(r.node.machine, r.plan.reads, func() error {
 		now := r.current()
-		if r.chance(r.plan.staleLook) {
+		if r.chance(stale) {
 			now = r.asOf(r.now - r.between(0, 3*time.Second))
 			r.counts["stale look"]++
 		}
