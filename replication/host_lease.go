@@ -26,9 +26,10 @@ type hostLease struct {
 	held     bool        // the key has this process and its epoch, as far as it knows
 	value    nodeValue
 	revision uint64
-	unsure   bool   // the last write failed: read the key before the next one
-	anew     bool   // the bucket was made anew, and the keys of the shards are not all in it yet
-	tried    uint64 // epoch with which the key was last written into a bucket made anew, perhaps
+	sure     time.Duration // beginning of the last request that showed that the key has them
+	unsure   bool          // the last write failed: read the key before the next one
+	anew     bool          // the bucket was made anew, and the keys of the shards are not all in it yet
+	tried    uint64        // epoch with which the key was last written into a bucket made anew, perhaps
 
 	mu   sync.Mutex
 	led  []*Node       // members that lead or are about to
@@ -80,17 +81,23 @@ func (h *hostLease) leading() []*Node {
 	return list
 }
 
-// hold makes the process the holder of its node's key, in an epoch of its own, and returns the epoch.
+// hold makes the process the holder of its node's key, in an epoch of its own, and returns the epoch. A process that has not
+// renewed for a while may have stood still, and its epoch may have been ended: it reads the key before it takes a shard.
 func (h *hostLease) hold(ctx context.Context) (epoch uint64, err error) {
 	h.renewing.Lock()
 	defer h.renewing.Unlock()
-	seen := h.ledger.node(h.opts.Node).value
-	if h.held && seen.Epoch <= h.value.Epoch {
+	begun, seen := h.opts.Boot(), h.ledger.node(h.opts.Node).value
+	isHeld := h.held && seen.Epoch <= h.value.Epoch
+	if isHeld && begun-h.sure < h.opts.Grace {
 		return h.value.Epoch, nil
 	}
 	now, revision, err := h.read(ctx)
 	if err != nil {
 		return 0, err
+	}
+	if isHeld && now.Process == h.opts.Process && now.Epoch == h.value.Epoch {
+		h.sure = begun
+		return h.value.Epoch, nil
 	}
 	next := nodeValue{
 		Cluster: h.cluster.String(), Node: h.opts.Node, Process: h.opts.Process, Shards: []shardGrant{},
@@ -99,7 +106,7 @@ func (h *hostLease) hold(ctx context.Context) (epoch uint64, err error) {
 	if revision, err = h.put(ctx, h.opts.Node, next, revision); err != nil {
 		return 0, fmt.Errorf("replication: begin an epoch of this node: %w", err)
 	}
-	h.held, h.value, h.revision, h.unsure = true, next, revision, false
+	h.held, h.value, h.revision, h.unsure, h.sure = true, next, revision, false, begun
 	return next.Epoch, nil
 }
 

@@ -145,7 +145,7 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 		return err
 	}
 	h.anew = h.anew || h.revision == 0
-	h.value, h.revision = next, revision
+	h.value, h.revision, h.sure = next, revision, begun
 	if err := h.restoreAll(ctx, members); err != nil {
 		return err
 	}
