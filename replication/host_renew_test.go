@@ -54,6 +54,32 @@ func TestLeasesOfAnEndedEpochAreNotRenewed(t *testing.T) {
 	}
 }
 
+// TestEpochEndedDuringAStandstill: another node ends the epoch of a process that stands still, and the watch of the process has
+// not shown it that when it wakes. What it takes then, it takes in a new epoch.
+func TestEpochEndedDuringAStandstill(t *testing.T) {
+	for _, isEnded := range []bool{false, true} {
+		now, ctx := time.Hour, context.Background()
+		h, o := newRenewer(&now)
+		epoch, err := h.hold(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isEnded {
+			v := nodeValue{Cluster: testCluster.String(), Node: "a", Epoch: epoch + 1, Ended: "pa"}
+			if _, err := h.keys.put(ctx, keyOfNode("a"), v.encode(), h.revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now += o.Grace
+		switch again, err := h.hold(ctx); {
+		case err != nil:
+			t.Fatal(err)
+		case isEnded && again <= epoch+1, !isEnded && again != epoch:
+			t.Errorf("epoch %d ended: %t; then it is %d", epoch, isEnded, again)
+		}
+	}
+}
+
 // TestEarlierOwnEpochIsStale: a read that shows an earlier epoch of the same process, as from before a loss of the bucket, ends
 // no leadership while the lease lasts, whatever its revision.
 func TestEarlierOwnEpochIsStale(t *testing.T) {

@@ -176,7 +176,7 @@ func (c *checker) level() bool {
 	}
 	c.looked = c.now
 	leader := c.leader()
-	if leader == nil && c.plan.mode == lossy && c.now > c.settled+healTime/2 && c.allJoin() {
+	if leader == nil && c.plan.mode == lossy && c.now > c.settled+healTime/2 && c.noneMayLead() {
 		c.saw("all have diverged")
 		return true
 	}
@@ -192,11 +192,11 @@ func (c *checker) level() bool {
 	return true
 }
 
-// allJoin reports whether every node has applied commits that the stream does not continue, so that none may
-// lead. An operator has to choose one of them and make the stream anew.
-func (c *checker) allJoin() bool {
+// noneMayLead reports whether every node has applied commits that the stream does not continue, or lacks what the stream has
+// lost, so that none may lead. An operator has to choose one of them and make the stream anew.
+func (c *checker) noneMayLead() bool {
 	for _, n := range c.nodes {
-		if !n.alive || n.node.role != RoleJoining {
+		if !n.alive || n.node.role != RoleJoining && n.node.writer.lacks() == nil {
 			return false
 		}
 	}

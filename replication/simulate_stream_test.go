@@ -257,9 +257,13 @@ func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64)
 	return next, errors.Join(err, ctx.Err())
 }
 
-func (r registerOfNode) read(ctx context.Context) (leaseValue, uint64, error) { return r.look(ctx, r.plan.staleLook) }
+func (r registerOfNode) read(ctx context.Context) (leaseValue, uint64, error) {
+	return r.look(ctx, r.plan.staleLook)
+}
 
-func (r registerOfNode) readForSure(ctx context.Context) (leaseValue, uint64, error) { return r.look(ctx, 0) }
+func (r registerOfNode) readForSure(ctx context.Context) (leaseValue, uint64, error) {
+	return r.look(ctx, 0)
+}
 
 // look reads the lease, with a chance that the state is an old one.
 func (r registerOfNode) look(ctx context.Context, stale float64) (v leaseValue, revision uint64, err error) {

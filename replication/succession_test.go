@@ -113,6 +113,26 @@ func TestRecordWithoutClaim(t *testing.T) {
 	}
 }
 
+// A node that is cut off while it reads the log, and whose lease is not confirmed any more when it has read it, does not begin
+// its epoch: another node may lead.
+func TestEpochNeedsALease(t *testing.T) {
+	for name, c := range map[string]struct {
+		while time.Duration // that it reads
+		leads bool
+	}{"read at once": {0, true}, "cut off": {time.Minute, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			s, l, r := &roundsOf{memStream: streamOf(stretch(20, 20)...)}, logOf(stretch(20, 20)...), &oneRegister{}
+			n := newSuccessor(t, s, l, r)
+			n.begin(leaseValue{Node: "b", Process: "pb", Term: 2}, 9, n.opts.Boot())
+			time.Sleep(c.while)
+			err := n.open(n.leadership.ctx)
+			if leads := err == nil && s.last() == 41; leads != c.leads || !leads && (!errors.Is(err, errUntrusted) || s.last() != 40) {
+				t.Errorf("%s: %v; the stream has %d messages", name, err, s.last())
+			}
+		})
+	}
+}
+
 // A node that lacks the last commit of the leader, or that hears of none, claims the lease before it reads the stream. So it does
 // if the stream is not as it has read it.
 func TestSuccessorThatIsNotLevel(t *testing.T) {

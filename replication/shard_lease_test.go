@@ -1,0 +1,62 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// TestClaimReadsTheLease: a node claims the lease that it knows, and no other one of the same revision, as a bucket that was lost
+// and made anew can have. A server that lags behind the known revision does not decide that.
+func TestClaimReadsTheLease(t *testing.T) {
+	known := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 4, Renewal: 7}
+	other := leaseValue{Cluster: testCluster.String(), Node: "c", Process: "pc", Term: 5}
+	failed := errors.New("no answer")
+	type state struct {
+		value    leaseValue
+		revision uint64
+		err      error
+	}
+	for name, c := range map[string]struct {
+		look, sure state
+		want       error
+	}{
+		"as known":                              {look: state{known, 9, nil}},
+		"renewed":                               {look: state{known, 10, nil}, want: errLost},
+		"another one of the same revision":      {look: state{other, 9, nil}, want: errLost},
+		"a server that lags":                    {look: state{other, 8, nil}, sure: state{known, 9, nil}},
+		"a bucket made anew, of an early state": {look: state{other, 8, nil}, sure: state{other, 8, nil}, want: errLost},
+		"gone":                                  {look: state{}, sure: state{}, want: errLost},
+		"damaged, as known":                     {look: state{leaseValue{}, 9, errDamagedLease}},
+		"damaged meanwhile":                     {look: state{leaseValue{}, 10, errDamagedLease}, want: errLost},
+		"no answer":                             {look: state{err: failed}, want: failed},
+	} {
+		of := func(s state) lookAtLease {
+			return func(context.Context) (leaseValue, uint64, error) { return s.value, s.revision, s.err }
+		}
+		if err := confirmed(t.Context(), known, 9, of(c.look), of(c.sure)); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// TestClaimInABucketMadeAnew: a node that stood still while the bucket was lost and made anew knows an old lease of just the
+// revision that the new one has.
+func TestClaimInABucketMadeAnew(t *testing.T) {
+	known := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 1}
+	for _, isAnew := range []bool{false, true} {
+		k, stored := &racingKeys{values: make(map[string]keyState)}, known
+		if isAnew {
+			stored = leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 2}
+		}
+		l := &shardLease{k, keyOfShard(0)}
+		at, err := l.swap(t.Context(), stored, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = l.claim(t.Context(), &leaseValue{Cluster: known.Cluster, Node: "c", Process: "pc", Term: 2}, known, at)
+		if errors.Is(err, errLost) != isAnew {
+			t.Errorf("the bucket is another one: %t; the claim: %v", isAnew, err)
+		}
+	}
+}
