@@ -171,7 +171,7 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 		spare = 0
 	}
 	c.skipDebt(r, job.ReasonSuperseded, spare)
-	if r.flags.Is(job.FlagCompleted) || old.fault() != nil {
+	if r.flags.Is(job.FlagCompleted) || old.fault() != nil || !c.findCursor(r, old) {
 		return
 	}
 	reason := job.ReasonSuperseded

@@ -144,6 +144,19 @@ func (c *Core) mayHaveMoved(r *hotRow, p *profileEntry) bool {
 	return p.schedule != nil && (p.hasCalendar || p.moved && r.cursor > c.led)
 }
 
+// findCursor moves the cursor of a job whose tick no longer exists to the first one that its changed schedule has, and returns
+// false if that has none. A search that gives up leaves the cursor where it is.
+func (c *Core) findCursor(r *hotRow, p *profileEntry) bool {
+	if !c.mayHaveMoved(r, p) {
+		return true
+	}
+	next, ok := p.search(r.cursor-1, r.cursor)
+	if ok {
+		r.cursor = next
+	}
+	return ok || p.gaveUp
+}
+
 // putOffAnew arms a job again that keeps its tick. The jitter is at most the distance to the following tick, and that
 // may have changed.
 func (c *Core) putOffAnew(s seat, r *hotRow, e *profileEntry) {
