@@ -68,7 +68,7 @@ func (n *simNode) start() {
 // begin begins a life of the node: that of a process, or of a member in one.
 func (n *simNode) begin() {
 	n.life++
-	n.alive, n.leading, n.ends = true, false, false
+	n.alive, n.leading, n.ends, n.resigns = true, false, false, nil
 	n.unfit = n.world.now
 	n.local.restart()
 	n.install()
