@@ -35,6 +35,7 @@ type Host struct {
 	nodes   map[string]heardNode    // of several shards: at most peersMost
 	ended   map[endedMember]leaving // of several shards: at most endedMost; see leaving
 	began   time.Duration           // when it began to listen
+	atStart []string                // see mates
 	placed  chan struct{}           // see Placed
 	asks    chan *inbox.Request     // of operators, about the places
 	log     *slog.Logger

@@ -72,6 +72,32 @@ func (h *Host) forgetNode(name string) {
 	}
 }
 
+// startsWith notes the other nodes of the cluster, as shard 0 knew them when the process started.
+func (h *Host) startsWith(nodes []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.atStart = slices.Clone(nodes)
+}
+
+// mates returns the other nodes of the cluster, as shard 0 knew them when the process started; none once that is longer ago than
+// anybody waits for them. The caller does not change them.
+func (h *Host) mates(now time.Duration) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now-h.began >= 2*h.opts.Await {
+		return nil
+	}
+	return h.atStart
+}
+
+// hasCome reports whether a node is there, and has been for so long that its beats name all shards of which it has data.
+func (h *Host) hasCome(name string, now time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, known := h.nodes[name]
+	return known && n.fresh(now) && now-n.since >= beatFresh
+}
+
 // fresh reports whether the node was heard just now.
 func (n *heardNode) fresh(now time.Duration) bool { return now-n.seen < beatFresh }
 

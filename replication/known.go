@@ -138,9 +138,9 @@ type awaiting struct {
 // await begins the wait, unless there is no reason for one.
 func (n *Node) await() {
 	n.knownKeeper.kept = n.local.Known()
-	n.awaiting = awaiting{
-		over:  n.opts.LeadAlone || n.opts.Recreate || n.opts.Found || len(n.knownKeeper.kept.Nodes) == 0,
-		since: n.opts.Boot(), known: n.knownKeeper.kept,
+	n.awaiting = awaiting{over: n.opts.LeadAlone || n.opts.Recreate || n.opts.Found, since: n.opts.Boot(), known: n.knownKeeper.kept}
+	if n.host != nil && n.opts.Shard == everywhere {
+		n.host.startsWith(n.knownKeeper.kept.Nodes)
 	}
 }
 
@@ -161,6 +161,8 @@ func (n *Node) awaited(now time.Duration) (nodes []string, left time.Duration) {
 	}
 	missing, longer := n.others(now)
 	switch waited := now - a.since; {
+	case len(a.known.Nodes) == 0 && len(n.mates(now)) == 0: // the first start
+		return nil, 0
 	case len(missing) > 0 && waited < n.opts.Await:
 		return missing, n.opts.Await - waited
 	// A node that is there and has more is to lead. It gets the same time again, because it may itself be waiting.
@@ -185,12 +187,26 @@ func (n *Node) hasAll(now time.Duration) bool {
 	return len(n.awaiting.known.Nodes) > 0 && len(missing) == 0 && len(longer) == 0
 }
 
+// mates returns the other nodes that the cluster had when this process started. NATS may have lost that the shard was moved,
+// so any of them may hold it, also where this node has no data of it.
+func (n *Node) mates(now time.Duration) []string {
+	if n.host == nil || n.opts.Shard == everywhere {
+		return nil
+	}
+	return n.host.mates(now)
+}
+
 // others returns the members known at the start that are not present, and the nodes that have more of the log
 // than this one.
 func (n *Node) others(now time.Duration) (missing, longer []string) {
 	own := n.local.Last()
 	for _, name := range n.awaiting.known.Nodes {
 		if _, there := n.peers.fresh(name, now); !there {
+			missing = append(missing, name)
+		}
+	}
+	for _, name := range n.mates(now) {
+		if !slices.Contains(n.awaiting.known.Nodes, name) && !n.host.hasCome(name, now) {
 			missing = append(missing, name)
 		}
 	}

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// TestOutageThatLosesAMove: both copies of a shard move to other nodes, power fails everywhere, and NATS comes back as it was
+// before the moves. The nodes that its places name start first, and have no data of the shard any more. They wait for the others,
+// which have it all.
+func TestOutageThatLosesAMove(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t)
+	o.lease = shortLease
+	names := []string{"a", "b", "c", "d"}
+	nodes := make(map[string]*Server)
+	options := func(name string) Options {
+		options := o.options(name, o.dirs[name])
+		options.Shards, options.Copies, options.SpreadEvery, options.placeEvery = 2, 2, 100*time.Millisecond, 50*time.Millisecond
+		return options
+	}
+	for _, name := range names {
+		o.dirs[name] = t.TempDir()
+		nodes[name] = o.startWith(options(name))
+	}
+	holders := func() (list []string) {
+		for _, name := range names {
+			if slices.Contains(nodes[name].held(), 1) {
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	testkit.Until(t, "shard 1 has two copies", func() bool { return len(holders()) == 2 })
+	o.register("before", 20)
+	old := holders()
+	image := o.image()
+	for _, name := range names {
+		if !slices.Contains(old, name) {
+			if err := o.place(client.PlaceRequest{Verb: client.PlaceMove, Shard: 1, To: name}); err != nil {
+				t.Fatal(err)
+			}
+			testkit.Until(t, "the copy is on "+name, func() bool { return slices.Contains(holders(), name) && len(holders()) == 2 })
+		}
+	}
+	if now := holders(); slices.Contains(now, old[0]) || slices.Contains(now, old[1]) {
+		t.Fatalf("shard 1 was on %v, and is on %v", old, now)
+	}
+	o.register("after", 20)
+	for _, name := range names {
+		o.cut(nodes[name])
+	}
+	o.lose(image)
+
+	started := make(map[string]chan *Server)
+	for _, name := range append(old, names...) {
+		if started[name] == nil {
+			c := make(chan *Server, 1)
+			started[name] = c
+			go func() {
+				s, err := Start(t.Context(), options(name))
+				if err != nil {
+					t.Errorf("start %s: %v", name, err)
+					return
+				}
+				t.Cleanup(func() { _ = s.Close(context.Background()) })
+				c <- s
+			}()
+			time.Sleep(300 * time.Millisecond) // so that those without the data come first; it does not matter how much
+		}
+	}
+	for _, name := range names {
+		nodes[name] = testkit.Receive(t, started[name])
+	}
+	testkit.Until(t, "all jobs are there", func() bool {
+		_, err := o.client(false).Status(t.Context())
+		return err == nil && len(o.missing("before", 20)) == 0
+	})
+	if lost := o.missing("after", 20); len(lost) > 0 {
+		t.Errorf("registered before the outage, and lost: %v", lost)
+	}
+	testkit.Until(t, "shard 1 has two copies again", func() bool { return len(holders()) == 2 })
+}
+
+// missing returns which of the jobs that register has put are not there.
+func (o *outage) missing(what string, n int) (list []string) {
+	for i := range n {
+		name := fmt.Sprintf("%s-%d", what, i)
+		if _, err := o.client(false).Get(o.t.Context(), name); err != nil {
+			list = append(list, name+": "+err.Error())
+		}
+	}
+	return list
+}
