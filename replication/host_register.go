@@ -16,9 +16,13 @@ type memberLease struct {
 // ends the epoch of the node that has the lease before it takes the key of the shard, so
 // the former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
 func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error) {
+	begun := l.host.opts.Boot()
 	epoch, err := l.host.hold(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case l.host.opts.Boot()-begun >= l.host.opts.Grace:
+		return 0, errLost // a node may have led meanwhile, and the bucket may be another one: the member has to judge anew
 	}
 	lease, held, at, holder := l.host.ledger.claimed(l.shard)
 	if err := l.confirm(ctx, held, at, lease.damaged || revision == 0); err != nil {
