@@ -96,7 +96,7 @@ func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) 
 	i := slices.IndexFunc(p.shards, func(s Shard) bool { return s.Number == shard })
 	n := p.nodes[to]
 	if i < 0 {
-		return m, fmt.Errorf("there is no shard %d; the cluster has %d, from 0 to %d", shard, len(shards), len(shards)-1)
+		return m, fmt.Errorf("there is no shard %d whose copies move; those are 1 to %d", shard, len(shards))
 	}
 	s := &p.shards[i]
 	switch {

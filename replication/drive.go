@@ -193,7 +193,7 @@ func takes(node string, shard uint32, nodes []heardNode, now time.Duration) bool
 func (d *driver) begin(ctx context.Context, m placement.Move) error {
 	at := d.places.of(m.Shard)
 	next := at.value
-	if m.To == "" {
+	if next.Shard = m.Shard; m.To == "" {
 		next = next.without(m.From)
 	} else {
 		next.Joins, next.Leaves = m.To, m.From

@@ -148,7 +148,10 @@ func (h *Host) placing(q *PlaceRequest) (from string, act func(context.Context) 
 		act = func(ctx context.Context) error { return h.remove(ctx, placed, q.Node) }
 		return "", act, refused("node", placement.CanRemove(nodes, placed, q.Node))
 	case PlaceMove:
-		m, err := placement.CanMove(nodes, shards, h.copies(), q.Shard, q.To)
+		if q.Shard == everywhere {
+			return "", nil, apierr.Errorf(apierr.InvalidField, "shard", "shard 0 is on every node, so no copy of it moves; a hand-over lets another node lead it")
+		}
+		m, err := placement.CanMove(nodes, placed, h.copies(), q.Shard, q.To)
 		return m.From, func(ctx context.Context) error { return h.move(ctx, m) }, refused("to", err)
 	}
 	return "", nil, apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
@@ -200,7 +203,7 @@ func (h *Host) remove(ctx context.Context, shards []placement.Shard, node string
 	return nil
 }
 
-// move lets a node hold a shard. Of a shard that it holds already, it hands the leadership over.
+// move lets a node hold a shard.
 func (h *Host) move(ctx context.Context, m placement.Move) error {
 	at := h.places.of(m.Shard)
 	next := at.value

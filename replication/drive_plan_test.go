@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/placement"
 )
 
@@ -28,6 +29,37 @@ func TestDrainedNodeIsKnownUntilItIsRemoved(t *testing.T) {
 	}
 	if placement.CanRemove(nodes, shards[1:], "kept") == nil {
 		t.Error("a node that no key names any more is removed")
+	}
+}
+
+// TestFirstShardDoesNotMove: a node whose beat lacks the first shard for a moment, as while its member is opened anew, receives no copy
+// of it; and a place of it in the bucket, which such a move once left behind, is in the way of no other move.
+func TestFirstShardDoesNotMove(t *testing.T) {
+	h := NewHost(nil)
+	now := time.Minute
+	h.opts = Options{Node: "a", Shards: 2, Copies: 2, Boot: func() time.Duration { return now }}.withDefaults()
+	h.places = newPlaces("cluster", 2)
+	beat := func() {
+		for node, shards := range map[string][]shardBeat{"a": {{Shard: 0, Role: RoleLeader}, {Shard: 1, Role: RoleLeader}}, "b": {}} {
+			h.note(hostBeat{Node: node, Process: node, Shards: shards})
+		}
+	}
+	beat()
+	for range 4 {
+		now += steadyAfter / 4
+		beat()
+	}
+	_, _, err := h.placing(&PlaceRequest{Verb: PlaceMove, Shard: everywhere, To: "b"})
+	if refusal := apierr.From(err); err == nil || refusal.Code != apierr.InvalidField || refusal.Field != "shard" {
+		t.Errorf("the first shard moves: %v", err)
+	}
+	for _, v := range []placeValue{{Cluster: "cluster", Shard: 0, Joins: "b", Change: 1}, {Cluster: "cluster", Shard: 1, Copies: []string{"a"}, Change: 1}} {
+		if err := h.places.see(keyState{keyOfPlace(v.Shard), v.encode(), 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := h.placing(&PlaceRequest{Verb: PlaceMove, Shard: 1, To: "b"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -49,10 +49,11 @@ const (
 
 func keyOfPlace(shard uint32) string { return placeKeys + strconv.FormatUint(uint64(shard), 10) }
 
-// see records a state of a key. It returns the reason that a value cannot be read; of any other key, nil.
+// see records a state of a key. It returns the reason that a value cannot be read; of any other key, nil. A place of shard 0, which
+// is on every node, says nothing: see never records one, so none can stand in the way of the others.
 func (p *places) see(s keyState) error {
 	if number, ok := strings.CutPrefix(s.key, placeKeys); ok {
-		if n, err := strconv.ParseUint(number, 10, 32); err == nil && n < uint64(p.shards) {
+		if n, err := strconv.ParseUint(number, 10, 32); err == nil && n != everywhere && n < uint64(p.shards) {
 			return p.seePlace(uint32(n), s)
 		}
 		return nil

@@ -109,6 +109,9 @@ func (o *overseer) places(m *machine, value []byte) {
 		panic(err)
 	}
 	p := m.process
+	if next.Shard == everywhere || len(next.Copies) == 0 {
+		o.fail("place", "%s writes a place that there is not: %s", p.name, value)
+	}
 	old := p.host.places.of(next.Shard).value
 	switch q := o.asked[o.task]; {
 	case q != nil && q.Verb == PlaceRemove, old.Change == 0:

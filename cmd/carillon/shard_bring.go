@@ -9,10 +9,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// isElsewhere reports whether a node of the cluster holds no copy of one of several shards.
+// isElsewhere reports whether a node of the cluster holds no copy of one of several shards, but for the first one: that is on every
+// node, or will be by itself.
 func isElsewhere(s *client.Status, row *client.ShardStatus, node string) bool {
 	isNode := slices.ContainsFunc(s.Cluster.Nodes, func(n client.ClusterNode) bool { return n.Node == node })
-	return len(s.Shards) > 0 && isNode && !holds(row, node)
+	return len(s.Shards) > 0 && row.Shard > 0 && isNode && !holds(row, node)
 }
 
 // holds reports whether a node holds or receives a copy of a shard.
