@@ -3,6 +3,7 @@ package replication
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,11 +121,7 @@ func (p plan) beginAll(g *ground) {
 		any().members[shard().number].slowDown(g.between(100*time.Millisecond, 300*time.Millisecond), g.between(10*time.Second, 60*time.Second))
 	})
 	g.often(p.election, func() { shard().elect() })
-	g.often(p.trim, func() {
-		w := shard()
-		w.stream.trim(20 + g.rng.IntN(400))
-		w.trimmed = g.now
-	})
+	g.often(p.trim, func() { shard().trim(20 + g.rng.IntN(400)) })
 	if p.bucket > 0 {
 		g.after(g.between(0, p.length), g.keys.recreate)
 	}
@@ -134,6 +131,17 @@ func (p plan) beginAll(g *ground) {
 	for _, w := range g.worlds {
 		g.often(askedEvery, w.check.readCopies)
 	}
+}
+
+// trim removes the oldest messages of the stream, but for those that each copy lacks: a leader trims, and has what it removes.
+func (w *world) trim(keep int) {
+	s := w.stream
+	before, messages := s.before, s.messages
+	if s.trim(keep); slices.ContainsFunc(w.nodes, (*simNode).isWhole) {
+		w.trimmed = w.now
+		return
+	}
+	s.before, s.messages = before, messages
 }
 
 // TestSimulationOfShards runs clusters of several shards with all that holds them together: the leases of nodes, and the leader
