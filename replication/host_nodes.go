@@ -79,23 +79,30 @@ func (h *Host) startsWith(nodes []string) {
 	h.atStart = slices.Clone(nodes)
 }
 
-// mates returns the other nodes of the cluster, as shard 0 knew them when the process started; none once that is longer ago than
-// anybody waits for them. The caller does not change them.
-func (h *Host) mates(now time.Duration) []string {
+// mates returns the other nodes of the cluster: those that shard 0 knew when the process started, unless that is longer ago than
+// anybody waits for them; and with heard, those that were heard in the last minutes.
+func (h *Host) mates(now time.Duration, heard bool) (names []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now-h.began >= 2*h.opts.Await {
-		return nil
+	if now-h.began < 2*h.opts.Await {
+		names = append(names, h.atStart...)
 	}
-	return h.atStart
+	for name, n := range h.nodes {
+		if heard && name != h.opts.Node && now-n.seen <= beatKept && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
-// hasCome reports whether a node is there, and has been for so long that its beats name all shards of which it has data.
-func (h *Host) hasCome(name string, now time.Duration) bool {
+// hasCome reports whether a node is there, and has been for so long, since an instant at least, that its beats have named all
+// shards of which it has data.
+func (h *Host) hasCome(name string, since, now time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n, known := h.nodes[name]
-	return known && n.fresh(now) && now-n.since >= beatFresh
+	return known && n.fresh(now) && now-max(n.since, since) >= beatFresh
 }
 
 // fresh reports whether the node was heard just now.

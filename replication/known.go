@@ -133,12 +133,16 @@ type awaiting struct {
 	since time.Duration
 	said  time.Duration
 	known Known // as it was when the node started
+	fresh bool  // it had no data of a shard that not every node has: it may have given a copy up that is newer than what NATS has
 }
 
 // await begins the wait, unless there is no reason for one.
 func (n *Node) await() {
 	n.knownKeeper.kept = n.local.Known()
-	n.awaiting = awaiting{over: n.opts.LeadAlone || n.opts.Recreate || n.opts.Found, since: n.opts.Boot(), known: n.knownKeeper.kept}
+	n.awaiting = awaiting{
+		over:  n.opts.LeadAlone || n.opts.Recreate || n.opts.Found,
+		since: n.opts.Boot(), known: n.knownKeeper.kept, fresh: n.opts.Shard != everywhere && n.local.Last().LSN == 0,
+	}
 	if n.host != nil && n.opts.Shard == everywhere {
 		n.host.startsWith(n.knownKeeper.kept.Nodes)
 	}
@@ -155,13 +159,15 @@ func (n *Node) awaited(now time.Duration) (nodes []string, left time.Duration) {
 	if a.over {
 		return nil, 0
 	}
-	if _, led := n.peers.leader(now); led || n.opts.keepsAcked() {
-		a.over = true
+	leader, led := n.peers.leader(now)
+	if a.over = n.opts.keepsAcked() || led && !(a.fresh && n.lacksOf(leader)); a.over || led {
 		return nil, 0
 	}
 	missing, longer := n.others(now)
 	switch waited := now - a.since; {
 	case len(a.known.Nodes) == 0 && len(n.mates(now)) == 0: // the first start
+		return nil, 0
+	case a.fresh && n.local.Last().LSN == 0: // no node has led the shard yet
 		return nil, 0
 	case len(missing) > 0 && waited < n.opts.Await:
 		return missing, n.opts.Await - waited
@@ -187,31 +193,43 @@ func (n *Node) hasAll(now time.Duration) bool {
 	return len(n.awaiting.known.Nodes) > 0 && len(missing) == 0 && len(longer) == 0
 }
 
-// mates returns the other nodes that the cluster had when this process started. NATS may have lost that the shard was moved,
-// so any of them may hold it, also where this node has no data of it.
+// mates returns the other nodes of the cluster, for a shard that not all of them have. NATS may have lost that the shard was moved,
+// so any of them may hold it.
 func (n *Node) mates(now time.Duration) []string {
 	if n.host == nil || n.opts.Shard == everywhere {
 		return nil
 	}
-	return n.host.mates(now)
+	return n.host.mates(now, n.awaiting.fresh)
+}
+
+// lacksOf reports whether another node says that it has commits which this one does not have.
+func (n *Node) lacksOf(p peer) bool {
+	own := n.local.Last()
+	return p.Node != n.opts.Node && (p.Epoch > own.Epoch || p.Epoch == own.Epoch && p.LSN > own.LSN)
+}
+
+// isOutrun reports whether another node says that it leads, with commits that this one lacks, although the lease is not that node's:
+// NATS has come back with an older one. The leader publishes again what the stream has lost.
+func (n *Node) isOutrun(now time.Duration) bool {
+	leader, led := n.peers.leader(now)
+	return led && leader.Node != n.challenger.value.Node && n.lacksOf(leader)
 }
 
 // others returns the members known at the start that are not present, and the nodes that have more of the log
 // than this one.
 func (n *Node) others(now time.Duration) (missing, longer []string) {
-	own := n.local.Last()
 	for _, name := range n.awaiting.known.Nodes {
 		if _, there := n.peers.fresh(name, now); !there {
 			missing = append(missing, name)
 		}
 	}
 	for _, name := range n.mates(now) {
-		if !slices.Contains(n.awaiting.known.Nodes, name) && !n.host.hasCome(name, now) {
+		if !slices.Contains(n.awaiting.known.Nodes, name) && !n.host.hasCome(name, n.awaiting.since, now) {
 			missing = append(missing, name)
 		}
 	}
 	for _, p := range n.peers.all(now) {
-		if now-p.seen < beatFresh && p.Node != n.opts.Node && (p.Epoch > own.Epoch || p.Epoch == own.Epoch && p.LSN > own.LSN) {
+		if now-p.seen < beatFresh && n.lacksOf(p) {
 			longer = append(longer, p.Node)
 		}
 	}
