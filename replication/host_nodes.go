@@ -145,31 +145,6 @@ func (h *Host) UsualElsewhere(shard uint32) (rate float64, shards int) {
 	return rate, shards
 }
 
-// LedBy returns the process that leads a shard by the beats that are fresh; "" if none does. isSilent reports that the node that led
-// last has not been heard since, and no other one has the commits of a later epoch: it may hang, or be dead.
-func (h *Host) LedBy(shard uint32) (process string, isSilent bool) {
-	now := h.opts.Boot()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var led, silent, newest uint64 // epochs of: who leads, the silent leader, and all that is fresh
-	for _, n := range h.nodes {
-		s, has := n.of(shard)
-		switch {
-		case !has:
-		case !n.fresh(now):
-			if s.Role == RoleLeader {
-				silent, isSilent = max(silent, s.Epoch), true
-			}
-		default:
-			newest = max(newest, s.Epoch)
-			if s.Role == RoleLeader && (process == "" || s.Epoch >= led) {
-				process, led = n.beat.Process, s.Epoch
-			}
-		}
-	}
-	return process, isSilent && process == "" && silent >= newest
-}
-
 // isLevel reports whether a node that follows could take a shard over from its leader.
 func isLevel(follower, leader shardBeat) bool {
 	return follower.Role == RoleStandby && follower.LSN+inSyncLSN >= leader.LSN
