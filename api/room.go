@@ -61,6 +61,7 @@ type roomShare struct {
 type roomWait struct {
 	party party
 	bytes int
+	hold  *hold // of a request that rested and goes on; nil: it wants a hold
 	// The channel is closed under the lock, at the same moment as the request leaves waiting.
 	given chan struct{} // closed when it has its place
 }
@@ -84,7 +85,7 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 	if share.waiting == 0 && r.fitsLocked(share, bytes) {
 		r.giveLocked(share, bytes)
 		r.mu.Unlock()
-		return &hold{room: r, party: p, bytes: bytes, building: true}, nil
+		return newHold(r, p, bytes), nil
 	}
 	if len(r.waiting) >= r.limits.waiting || share.waiting >= r.limits.partyWaiting {
 		r.forgetLocked(p, share)
@@ -96,7 +97,10 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 	r.waiting = append(r.waiting, w)
 	share.waiting++
 	r.mu.Unlock()
-	return r.await(ctx, w)
+	if !r.await(ctx, w) {
+		return nil, errNoRoom()
+	}
+	return newHold(r, p, bytes), nil
 }
 
 // held returns the bytes that are reserved. It takes the lock, for no longer than a scrape needs.
@@ -109,9 +113,9 @@ func (r *room) held() int {
 	return r.bytes
 }
 
-// await waits for a place. After the wait it asks under the lock whether the place was given meanwhile: if so it is
+// await waits for a place, and reports whether it was given. After the wait it asks under the lock whether the place was given meanwhile: if so it is
 // used, because giving it back would only delay others.
-func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
+func (r *room) await(ctx context.Context, w *roomWait) bool {
 	timer := time.NewTimer(r.limits.wait)
 	defer timer.Stop()
 	select {
@@ -126,9 +130,9 @@ func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
 		share := r.parties[w.party]
 		share.waiting--
 		r.forgetLocked(w.party, share)
-		return nil, errNoRoom()
+		return false
 	}
-	return &hold{room: r, party: w.party, bytes: w.bytes, building: true}, nil
+	return true
 }
 
 // errNoRoom returns the refusal of a request that got no place. It says that nothing has changed, which holds because
@@ -172,8 +176,13 @@ func (l *roomLimits) tenantBytes() int { return max(l.partyBytes, l.bytes/4*3) }
 // more than the room has would never fit; take clips what it reserves to the part of a party for that reason.
 func (r *room) fitsLocked(share *roomShare, bytes int) bool {
 	l := &r.limits
-	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes &&
+	return r.mayBuildLocked(share) && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes &&
 		r.tenants[share.tenant]+bytes <= l.tenantBytes()
+}
+
+// mayBuildLocked reports whether one more reply of a party may be built.
+func (r *room) mayBuildLocked(share *roomShare) bool {
+	return r.builds < r.limits.builds && share.builds < r.limits.partyBuilds
 }
 
 // giveLocked gives a place to a party, which thereby goes to the end of the order of parties.
@@ -193,7 +202,7 @@ func (r *room) passLocked() {
 		next, first := -1, uint64(0)
 		for i, w := range r.waiting {
 			share := r.parties[w.party]
-			if (next < 0 || share.turn < first) && r.fitsLocked(share, w.bytes) {
+			if (next < 0 || share.turn < first) && r.fitsWaitLocked(share, w) {
 				next, first = i, share.turn
 			}
 		}
@@ -205,62 +214,17 @@ func (r *room) passLocked() {
 		share := r.parties[w.party]
 		share.waiting--
 		r.giveLocked(share, w.bytes)
+		if w.hold != nil {
+			w.hold.building = true
+		}
 		close(w.given)
 	}
 }
 
-// hold is the place of one reply in a room. A nil hold is no place, and its methods do nothing. Not safe for
-// concurrent use. Its owner is the request, and then the sender of the reply.
-//
-// Invariant: building is true until settle or give, and bytes is what the room counts for it.
-type hold struct {
-	room     *room
-	party    party
-	bytes    int
-	building bool
-}
-
-// settle ends the building of a reply. The reply keeps the given bytes until give. From then on another request may
-// build, though the reply is still in memory: encoding costs processor time, sending does not.
-func (h *hold) settle(bytes int) {
-	if h == nil || !h.building {
-		return
+// fitsWaitLocked reports whether a request that waits may have its place. One that goes on has its bytes.
+func (r *room) fitsWaitLocked(share *roomShare, w *roomWait) bool {
+	if w.hold != nil {
+		return r.mayBuildLocked(share)
 	}
-	h.change(bytes)
-}
-
-// give frees the place. Further calls do nothing.
-func (h *hold) give() {
-	if h != nil && (h.building || h.bytes > 0) {
-		h.change(0)
-	}
-}
-
-// giveAfter calls give after a delay. The delay is a timer and no goroutine that sleeps, so that a thousand slow
-// readers cost a thousand timers.
-func (h *hold) giveAfter(d time.Duration) {
-	if h != nil && d > 0 {
-		time.AfterFunc(d, h.give)
-		return
-	}
-	h.give()
-}
-
-// change replaces the reserved bytes, ends the building, and passes what became free to waiting requests. It may
-// grow a place beyond what was reserved, if the estimate of a reply was too small: the memory is in use already,
-// and counting it delays the next requests, as it should.
-func (h *hold) change(bytes int) {
-	r := h.room
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	share := r.parties[h.party]
-	r.countLocked(share, bytes-h.bytes)
-	h.bytes = bytes
-	if h.building {
-		h.building = false
-		r.builds--
-		share.builds--
-	}
-	r.forgetLocked(h.party, share)
-	r.passLocked()
+	return r.fitsLocked(share, w.bytes)
 }

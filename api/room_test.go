@@ -150,3 +150,69 @@ func TestRoomLeavesRoom(t *testing.T) {
 		t.Errorf("the room is not empty at the end: %+v", r)
 	}
 }
+
+// TestRoomOfARequestThatRests: while no part of a request is at work, another reply is built, and the bytes stay reserved. It goes on before
+// the requests of its party that wait for room, and only when it may build again.
+func TestRoomOfARequestThatRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(roomLimits{bytes: 100, partyBytes: 100, builds: 1, partyBuilds: 1, waiting: 9, partyWaiting: 8, wait: time.Second})
+		first := mustTake(t, r, loud, 40)
+		parts := (&stay{hold: first}).split(2)
+		parts[0].leave()
+		parts[0].leave()
+		if r.builds != 1 {
+			t.Error("it rests while a part is at work")
+		}
+		parts[1].leave()
+		second := mustTake(t, r, loud, 40)
+		if _, err := r.take(t.Context(), loud, 40); !isRefused(err) {
+			t.Errorf("more bytes than there are beside those of one that rests: %v", err)
+		}
+		order := make(chan string, 2)
+		go func() {
+			h, err := r.take(t.Context(), loud, 20)
+			if err != nil {
+				t.Error(err)
+			}
+			order <- "new"
+			h.give()
+		}()
+		synctest.Wait()
+		go func() {
+			if err := first.wake(t.Context()); err != nil {
+				t.Error(err)
+			}
+			order <- "old"
+			first.settle(7)
+			first.give()
+		}()
+		synctest.Wait()
+		second.give()
+		if a, b := <-order, <-order; a != "old" || b != "new" {
+			t.Errorf("%s went on before %s", a, b)
+		}
+		synctest.Wait()
+		if r.bytes != 0 || r.builds != 0 || len(r.parties) != 0 || len(r.waiting) != 0 {
+			t.Errorf("the room is not empty at the end: %+v", r)
+		}
+	})
+}
+
+// TestRoomOfARequestThatWakesInVain: a request that may not build again in time is refused, and gives all back.
+func TestRoomOfARequestThatWakesInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(roomLimits{bytes: 100, partyBytes: 100, builds: 1, partyBuilds: 1, waiting: 9, partyWaiting: 8, wait: time.Second})
+		first := mustTake(t, r, loud, 40)
+		mine := &stay{hold: first}
+		mine.leave()
+		second := mustTake(t, r, quick, 40)
+		if err := mine.back(t.Context()); !isRefused(err) {
+			t.Errorf("it goes on beside another: %v", err)
+		}
+		first.give()
+		second.give()
+		if r.bytes != 0 || r.builds != 0 || len(r.parties) != 0 || len(r.waiting) != 0 {
+			t.Errorf("the room is not empty at the end: %+v", r)
+		}
+	})
+}
