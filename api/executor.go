@@ -102,6 +102,8 @@ type Request struct {
 	isPart bool
 	// pageBytes is how large a page may become once it has an entry; 0: as large as a message.
 	pageBytes int
+	// stay is the work on the request in this process, or on a part of it.
+	stay *stay
 	// within bounds the work on the request, besides the bound of its verb; 0: no further bound.
 	within time.Duration
 }
@@ -217,6 +219,7 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 			reply = Reply{}
 		}
 	}()
+	q.stay = stayOf(v, hold)
 	defer caught(&err)
 	if len(q.Body) == 0 && v.mayBeEmpty {
 		q.Body = []byte("{}")
@@ -225,7 +228,7 @@ func (x *Executor) carryOut(ctx context.Context, a *arrival, q Request) (reply R
 	case x.router != nil:
 		reply, err = x.router.route(ctx, v, &q)
 	case x.forwards(v, &q):
-		reply, err = x.forward(ctx, x.opts.Shard, v, &q)
+		reply, err = x.askElsewhere(ctx, x.opts.Shard, v, &q)
 	default:
 		reply, err = x.serve(ctx, v, &q)
 	}

@@ -22,6 +22,8 @@ import (
 type forwarder struct {
 	nc   *nats.Conn
 	opts *Options // complete; of the service
+	// leaders says which process to ask. nil: whichever answers.
+	leaders Leaders
 	// failed returns what the caller learns of a request that got no reply, or none of a leader.
 	failed func(shard uint32, err error) error
 }
@@ -39,6 +41,11 @@ func (o *Options) leaderRoot(shard uint32, process string) string {
 // copyRoot is the prefix of the subjects on which the standbys of one of several shards answer reads that may lag and that
 // other nodes pass on.
 func (o *Options) copyRoot(shard uint32) string { return o.clusterRoot(shard) + ".copy." }
+
+// followerRoot is the prefix of the subjects on which a process alone answers such reads for a shard that it follows.
+func (o *Options) followerRoot(shard uint32, process string) string {
+	return o.clusterRoot(shard) + ".follower." + process + "."
+}
 
 // clusterRoot is the prefix of the subjects on which nodes talk about a shard.
 func (o *Options) clusterRoot(shard uint32) string {
@@ -63,6 +70,7 @@ func (x *Executor) forward(ctx context.Context, shard uint32, v *Verb, q *Reques
 
 // forwardTo is forward to the nodes that answer on subjects with the given prefix.
 func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *Verb, q *Request) (Reply, error) {
+	q.stay.leave()
 	f := x.forwarder
 	about := forwardedOf(q)
 	until, _ := ctx.Deadline()
@@ -86,7 +94,10 @@ func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *
 	if err == nil && inParts {
 		got, err = f.sendParts(ctx, got, q.Body, x.forwardBytesMax())
 	}
-	if err != nil {
+	switch {
+	case err != nil && isSilence(ctx):
+		return Reply{}, f.fallenSilent(shard, v)
+	case err != nil:
 		return Reply{}, f.failed(shard, err)
 	}
 	reply, err := forwardedReply(v, got)
@@ -117,9 +128,9 @@ func (f *forwarder) message(root string, v *Verb, q *Request, about *forwarded) 
 // nothing has changed; after anything else that is unknown.
 func standbyFailed(_ uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
-		return apierr.Errorf(apierr.NotLeader, "", "this node stands by, and no leader answers; nothing has changed, ask again later")
+		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.NotLeader, "", "this node stands by, and no leader answers; nothing has changed, ask again later"))
 	}
-	return outcomeUnknown("this node stands by, and the leader has not answered in time", err)
+	return outcomeUnknown("this node stands by, and the leader "+noAnswer(err), err)
 }
 
 // outcomeUnknown returns the refusal of a request whose outcome is unknown.

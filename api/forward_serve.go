@@ -22,9 +22,11 @@ func (s *Service) addForwarded() error {
 	var roots []string
 	switch o := &s.opts; {
 	case o.Leads == nil, o.Standby && o.Shards <= 1: // no other node exists, or it answers by itself
+	case o.Standby && o.Process != "":
+		roots = []string{o.copyRoot(o.Shard), o.followerRoot(o.Shard, o.Process)}
 	case o.Standby:
 		roots = []string{o.copyRoot(o.Shard)}
-	case o.Shards > 1 && o.Process != "":
+	case o.Process != "":
 		roots = []string{o.forwardRoot(o.Shard), o.leaderRoot(o.Shard, o.Process)}
 	default:
 		roots = []string{o.forwardRoot(o.Shard)}

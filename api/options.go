@@ -85,9 +85,12 @@ type Options struct {
 	// answers to reads that may lag may lag by as much. Nil: it answers no reads then.
 	Unsure func() time.Duration
 
-	// Process is what the other nodes call this process, a token of subjects; see [Shards]. "": the leader of one of several
-	// shards is not asked by its process.
+	// Process is what the other nodes call this process, a token of subjects; see [Shards]. "": the leader or the standby of one
+	// of several shards is not asked by its process.
 	Process string
+
+	// Leaders says which process leads, to a standby that passes requests on. Nil: whichever answers is the leader.
+	Leaders Leaders
 
 	// ForwardKey is the secret by which the nodes of a cluster recognize the requests that they pass on to each other;
 	// the same on each. Empty: the nodes rely on NATS alone to keep others from the subjects of the cluster.

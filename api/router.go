@@ -22,9 +22,9 @@ type Shards interface {
 	// Leader returns the executor of the service with which this process leads a shard; nil if another node leads the
 	// shard, or none.
 	Leader(shard uint32) *Executor
-	// LedBy returns the process that leads a shard by what this one has heard in the last moments; "" if none does. isSilent
-	// reports that the last one that did is not heard any more.
-	LedBy(shard uint32) (process string, isSilent bool)
+	Leaders
+	// FollowedBy returns the processes that follow a shard by what this one has heard in the last moments.
+	FollowedBy(shard uint32) (processes []string)
 	// Copy returns the executor of the service of this process for a shard, whether it leads there or stands by; nil if
 	// this process has no copy of the shard.
 	Copy(shard uint32) *Executor
@@ -58,7 +58,7 @@ func NewRouter(nc *nats.Conn, shards Shards, opts Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, failed: shardFailed}
+	s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, leaders: shards, failed: shardFailed}
 	s.executor.router = &router{lines: newLines(count), shards: shards, count: count, front: s.executor}
 	if err := s.open(); err != nil {
 		return nil, err
@@ -119,36 +119,19 @@ func (r *router) ask(ctx context.Context, shard uint32, v *Verb, q *Request) (re
 	return r.askLeader(ctx, shard, v, q)
 }
 
-// askLeader has the leader of a shard carry out a request, in this process or over NATS. A leader elsewhere is asked by its
-// process: a former one that hangs may be in the queue group of leaders for minutes, until NATS takes it for gone. One that
-// is not heard any more is not asked at all, because it might carry the request out whenever it wakes.
+// askLeader has the leader of a shard carry out a request, in this process or over NATS.
 func (r *router) askLeader(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	leader := r.shards.Leader(shard)
 	if leader == nil || !leader.Enter() {
-		leave, err := r.enterLine(ctx, shard)
+		leave, err := r.enterLine(ctx, shard, q)
 		if err != nil {
 			return Reply{}, err
 		}
 		defer leave()
-		return r.askElsewhere(ctx, shard, v, q)
+		return r.front.askElsewhere(ctx, shard, v, q)
 	}
 	defer leader.Leave()
 	return leader.serve(ctx, v, q)
-}
-
-// askElsewhere has the leader of a shard in another process carry out a request.
-func (r *router) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
-	process, isSilent := r.shards.LedBy(shard)
-	switch {
-	case isSilent:
-		return Reply{}, noLeader(shard)
-	case process != "":
-		reply, err := r.front.forwardTo(ctx, r.front.opts.leaderRoot(shard, process), shard, v, q)
-		if !errors.Is(err, errNoLeader) {
-			return reply, err
-		}
-	}
-	return r.front.forward(ctx, shard, v, q) // it has just begun to lead, or has handed over
 }
 
 // askPart asks a shard for its part of a request, with another body.
@@ -162,15 +145,26 @@ func (r *router) askPart(ctx context.Context, shard uint32, v *Verb, q *Request,
 // time would take more memory.
 const askedAtOnce = 16
 
-// inParallel calls f for each shard of a list, on goroutines of their own, and waits for all.
-func inParallel(shards []uint32, f func(shard uint32)) {
+// inParallel calls f for each shard of a list with a part of a request, on goroutines of their own, and waits for all. It fails if
+// the request may not go on in time.
+func inParallel(ctx context.Context, q *Request, shards []uint32, f func(shard uint32, part *Request)) error {
 	for some := range slices.Chunk(shards, askedAtOnce) {
 		var all sync.WaitGroup
-		for _, shard := range some {
-			all.Go(func() { f(shard) })
+		stays := q.stay.split(len(some))
+		for i, shard := range some {
+			part := *q
+			part.stay = stays[i]
+			all.Go(func() {
+				defer part.stay.leave()
+				f(shard, &part)
+			})
 		}
 		all.Wait()
+		if err := q.stay.back(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // all returns the numbers of the shards from first on.
@@ -194,7 +188,7 @@ func shardFailed(shard uint32, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
 		return noLeader(shard)
 	}
-	return outcomeUnknown(fmt.Sprintf("the leader of shard %d has not answered in time", shard), err)
+	return outcomeUnknown(fmt.Sprintf("the leader of shard %d %s", shard, noAnswer(err)), err)
 }
 
 // noLeader returns the refusal of a request for a shard that has no leader.

@@ -99,7 +99,12 @@ func (r *router) putMany(ctx context.Context, v *Verb, q *Request) (Reply, error
 		}
 	}
 	replies, errs := make([]Reply, r.count), make([]error, r.count)
-	inParallel(shards, func(shard uint32) { replies[shard], errs[shard] = r.askPart(ctx, shard, v, q, b.body(shard)) })
+	err := inParallel(ctx, q, shards, func(shard uint32, part *Request) {
+		replies[shard], errs[shard] = r.askPart(ctx, shard, v, part, b.body(shard))
+	})
+	if err != nil {
+		return Reply{}, err
+	}
 	if err := refusedByAll(shards, errs); err != nil {
 		return Reply{}, err
 	}

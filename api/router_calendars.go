@@ -55,8 +55,8 @@ func shardsNamed(list []uint32) string {
 // askEach asks shards for the same, and returns the error of each.
 func (r *router) askEach(ctx context.Context, shards []uint32, v *Verb, q *Request, body []byte) []error {
 	errs := make([]error, len(shards))
-	inParallel(shards, func(shard uint32) {
-		_, err := r.askPart(ctx, shard, v, q, body)
+	_ = inParallel(ctx, q, shards, func(shard uint32, part *Request) { // a change goes on for sure
+		_, err := r.askPart(ctx, shard, v, part, body)
 		errs[slices.Index(shards, shard)] = err
 	})
 	return errs

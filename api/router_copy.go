@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -69,14 +72,24 @@ func (r *router) askCopy(ctx context.Context, shard uint32, v *Verb, q *Request)
 	return reply, err
 }
 
-// askStandby has a standby of a shard elsewhere answer a read.
+// askStandby has a standby of a shard elsewhere answer a read: one that is heard, by its process, since one that hangs may be in the
+// queue group of standbys for minutes.
 func (r *router) askStandby(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
+	heard := slices.DeleteFunc(r.shards.FollowedBy(shard), func(process string) bool { return process == r.front.opts.Process })
+	if len(heard) == 0 {
+		return Reply{}, noLeader(shard)
+	}
 	ctx, cancel := context.WithTimeout(ctx, copyWait)
 	defer cancel()
-	leave, err := r.enterLine(ctx, shard)
+	leave, err := r.enterLine(ctx, shard, q)
 	if err != nil {
 		return Reply{}, err
 	}
 	defer leave()
+	root := r.front.opts.followerRoot(shard, heard[rand.IntN(len(heard))])
+	if reply, err := r.front.forwardTo(ctx, root, shard, v, q); !errors.Is(err, errNoLeader) {
+		return reply, err
+	}
+	// It is of a release that has no such subjects, or follows no more.
 	return r.front.forwardTo(ctx, r.front.opts.copyRoot(shard), shard, v, q)
 }

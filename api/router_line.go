@@ -25,8 +25,10 @@ func newLines(shards int) []chan struct{} {
 	return lines
 }
 
-// enterLine takes a place in the line of a shard, which leave gives back. It refuses the request if there is none soon.
-func (r *router) enterLine(ctx context.Context, shard uint32) (leave func(), err error) {
+// enterLine takes a place in the line of a shard, which leave gives back. It refuses the request if there is none soon. The
+// request has no work here from now on.
+func (r *router) enterLine(ctx context.Context, shard uint32, q *Request) (leave func(), err error) {
+	q.stay.leave()
 	line := r.lines[shard]
 	leave = func() { <-line }
 	select {

@@ -18,7 +18,7 @@ func TestHungLeaderFillsOneLine(t *testing.T) {
 		var leaves []func()
 		for {
 			began := time.Now()
-			leave, err := r.enterLine(context.Background(), 1)
+			leave, err := r.enterLine(context.Background(), 1, new(Request))
 			if err != nil {
 				refusal, ok := errors.AsType[*apierr.Error](err)
 				if took := time.Since(began); !ok || refusal.Code != apierr.Unavailable || took != lineWait {
@@ -31,14 +31,14 @@ func TestHungLeaderFillsOneLine(t *testing.T) {
 		if len(leaves) != linesMax/4 {
 			t.Errorf("%d requests wait, want %d", len(leaves), linesMax/4)
 		}
-		if _, err := r.enterLine(context.Background(), 2); err != nil {
+		if _, err := r.enterLine(context.Background(), 2, new(Request)); err != nil {
 			t.Errorf("another shard: %v", err)
 		}
 		go func() {
 			time.Sleep(lineWait / 2)
 			leaves[0]()
 		}()
-		if _, err := r.enterLine(context.Background(), 1); err != nil {
+		if _, err := r.enterLine(context.Background(), 1, new(Request)); err != nil {
 			t.Errorf("a place is free: %v", err)
 		}
 	})

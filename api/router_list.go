@@ -127,11 +127,13 @@ func (m *merger) fetch(ctx context.Context) error {
 	}
 	replies, errs := make([]Reply, len(m.sources)), make([]error, len(m.sources))
 	for some := range slices.Chunk(pending, askedAtOnce) {
-		inParallel(some, func(shard uint32) {
-			part := *m.request
+		err := inParallel(ctx, m.request, some, func(shard uint32, part *Request) {
 			part.Body, part.isPart, part.pageBytes = m.body(&m.sources[shard]), true, m.bytes
-			replies[shard], errs[shard] = m.router.ask(ctx, shard, m.verb, &part)
+			replies[shard], errs[shard] = m.router.ask(ctx, shard, m.verb, part)
 		})
+		if err != nil {
+			return err
+		}
 		for _, shard := range some {
 			s := &m.sources[shard]
 			err := errs[shard]

@@ -27,7 +27,9 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 	asking, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
 	of := make([]*client.Status, r.count)
-	inParallel(r.all(0), func(shard uint32) { of[shard] = r.statusOf(asking, shard, v, q) })
+	if err := inParallel(ctx, q, r.all(0), func(shard uint32, part *Request) { of[shard] = r.statusOf(asking, shard, v, part) }); err != nil {
+		return Reply{}, err
+	}
 	all := r.front.opts.Status(r.front.engineStatus(), q.Who)
 	known := all.Shards
 	all.Shards = make([]client.ShardStatus, r.count)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -60,6 +62,10 @@ type process struct {
 	leaders []atomic.Pointer[Service]
 	copies  []atomic.Pointer[Service] // of shards that others lead
 	led     []atomic.Pointer[ledBy]   // what is heard of leaders in other processes
+
+	silent   sync.Map      // by process: those that are not heard
+	mayHang  []atomic.Bool // by shard: a process that has led it is not heard
+	followed []atomic.Pointer[[]string]
 }
 
 func (p *process) Count() int { return p.count }
@@ -77,6 +83,22 @@ func (p *process) LedBy(shard uint32) (string, bool) {
 		return l.process, l.isSilent
 	}
 	return "", false
+}
+
+// Hears reports whether a process was not made silent. Those of the cluster are heard otherwise.
+func (p *process) Hears(_ uint32, process string) bool {
+	_, isSilent := p.silent.Load(process)
+	return !isSilent
+}
+
+func (p *process) MayHang(shard uint32) bool { return p.mayHang[shard].Load() }
+
+// FollowedBy returns a process of a release that is not asked by its process, unless it was set.
+func (p *process) FollowedBy(shard uint32) []string {
+	if list := p.followed[shard].Load(); list != nil {
+		return slices.Clone(*list)
+	}
+	return []string{"old"}
 }
 
 func (p *process) Copy(shard uint32) *Executor {
@@ -111,7 +133,10 @@ func startShardsOn(t testing.TB, shards int, opts Options, maxPayload int32, sta
 	c.nc = apitest.Connect(t, c.url)
 	var conns [2]*nats.Conn
 	for i := range c.processes {
-		c.processes[i] = &process{count: shards, leaders: make([]atomic.Pointer[Service], shards), copies: make([]atomic.Pointer[Service], shards), led: make([]atomic.Pointer[ledBy], shards)}
+		c.processes[i] = &process{
+			count: shards, leaders: make([]atomic.Pointer[Service], shards), copies: make([]atomic.Pointer[Service], shards), led: make([]atomic.Pointer[ledBy], shards),
+			mayHang: make([]atomic.Bool, shards), followed: make([]atomic.Pointer[[]string], shards),
+		}
 		conns[i] = apitest.Connect(t, c.url)
 	}
 	for shard := range shards {

@@ -100,7 +100,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		return nil, err
 	}
 	if s.opts.Standby {
-		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, failed: standbyFailed}
+		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, leaders: s.opts.Leaders, failed: standbyFailed}
 	}
 	if err := s.open(); err != nil {
 		return nil, err

@@ -36,6 +36,19 @@ func (l ledShards) LedBy(shard uint32) (process string, isSilent bool) {
 	return l.cluster.Replication.Host.LedBy(shard)
 }
 
+// Hears reports whether a process that has a shard was heard just now.
+func (l ledShards) Hears(shard uint32, process string) bool {
+	return l.cluster.Replication.Host.Hears(shard, process)
+}
+
+// MayHang reports whether a process that has led a shard is not heard any more.
+func (l ledShards) MayHang(shard uint32) bool { return l.cluster.Replication.Host.MayHang(shard) }
+
+// FollowedBy returns the processes that are heard to follow a shard.
+func (l ledShards) FollowedBy(shard uint32) []string {
+	return l.cluster.Replication.Host.FollowedBy(shard)
+}
+
 // Copy returns the executor of the service of this process for a shard; nil if it has no copy of the shard.
 func (l ledShards) Copy(shard uint32) *api.Executor {
 	m := l.memberOf(shard)
@@ -55,7 +68,9 @@ func (s *Server) openRouter(context.Context) error {
 	if !s.divided() {
 		return nil
 	}
-	router, err := newRouter(s.bus.API(), ledShards{s}, s.doorOptions())
+	opts := s.doorOptions()
+	opts.Process = s.process
+	router, err := newRouter(s.bus.API(), ledShards{s}, opts)
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,9 @@ func (s *Server) apiOptions(m *member) api.Options {
 	o := s.doorOptions()
 	o.Node, o.Logger, o.Shard, o.Shards = s.aboutNode(s.aboutShard(m), nil), s.loggerOf(m), m.number, uint32(s.shards)
 	o.Process = s.process
+	if s.opts.clustered() {
+		o.Leaders = ledShards{s}
+	}
 	if s.divided() {
 		o.Accounts = nil
 	}
