@@ -78,7 +78,7 @@ func found0(ctx context.Context, first *jetStream, opts Options) error {
 		first.shard.founder = opts.Node
 		return makeFound(ctx, first, opts.Cluster, opts.ID, opts.Begins[0])
 	case opts.isMember():
-		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it; if NATS has lost the logs of the cluster, start the nodes with the newest data with --recreate-stream --shards %d", ErrStreamGone, first.name, opts.Shards)
+		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by the one of its cluster; check that --prefix %s and --nats are those of the cluster; only if NATS has lost the logs of the cluster, start the nodes with the newest data with --recreate-stream --shards %d", ErrStreamGone, first.name, opts.Prefix, opts.Shards)
 	case opts.Own || opts.Found:
 		return fmt.Errorf("%w: a cluster with %d shards begins without data; start with an empty directory, or divide the data of this one before: carillon shard divide --data DIR --shards %d --to NEWDIR --cluster-name %s",
 			ErrOwnData, opts.Shards, opts.Shards, opts.Cluster)

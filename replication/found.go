@@ -50,7 +50,7 @@ func (n *Node) join(ctx context.Context) error {
 	case known && n.opts.RecreatedElsewhere:
 		return fmt.Errorf("%w: there is no stream %s; waiting for the node that makes it anew", errNotRecreated, n.stream.name)
 	case known:
-		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it; if this node has the newest data of the cluster, start it with --recreate-stream", ErrStreamGone, n.stream.name)
+		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by the one of its cluster; check that --prefix %s and --nats are those of the cluster; only if NATS has lost the log, and this node has the newest data of the cluster, start it with --recreate-stream", ErrStreamGone, n.stream.name, n.opts.Prefix)
 	case n.opts.Own:
 		return fmt.Errorf("%w, and there is no cluster %q yet: `carillon cluster found --cluster-name %s --data DIR` makes this node its founder, whose data the others are sent",
 			ErrOwnData, n.opts.Cluster, n.opts.Cluster)

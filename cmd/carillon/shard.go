@@ -124,7 +124,13 @@ func (c *shardMoveCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	return r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), []handoverOf{{shard: c.Shard, to: c.To, several: true}})
+	err = r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), []handoverOf{{shard: c.Shard, to: c.To, several: true}})
+	if err != nil {
+		if row := comesToLead(ctx, r.Status, c.Shard, c.To); row != nil {
+			return c.leadsAlready(con, row)
+		}
+	}
+	return err
 }
 
 // shardIn returns the row of a shard, or an error if there is no such shard.

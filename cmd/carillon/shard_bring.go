@@ -49,6 +49,29 @@ func (r *remote) bring(ctx context.Context, con *console, most time.Duration, ro
 	}
 }
 
+// comesTime is how long comesToLead waits: a hand-over takes a tenth of a second, and a status shows it a moment later.
+const comesTime = 2 * time.Second
+
+// comesToLead returns the row of a shard once a node leads it, and nil if it does not soon. It is for a hand-over that was refused,
+// because the cluster may have handed the shard over to that node by itself at the same time.
+func comesToLead(ctx context.Context, status func(context.Context) (client.Status, error), shard uint32, node string) *client.ShardStatus {
+	ctx, cancel := context.WithTimeout(ctx, comesTime)
+	defer cancel()
+	for {
+		s, err := status(ctx)
+		if err == nil {
+			if row, err := shardIn(&s, shard); err == nil && row.HasLeader && row.Leader == node {
+				return row
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(10 * handoverPoll):
+		}
+	}
+}
+
 // leadsAlready prints that the node leads the shard, which its last leader has handed over to it with its copy.
 func (c *shardMoveCmd) leadsAlready(con *console, row *client.ShardStatus) error {
 	if c.isDocument() {
