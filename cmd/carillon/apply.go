@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -183,22 +184,53 @@ type applyStep struct {
 // the message of the command says what to do about it.
 var errChanged = errors.New("it was changed after it was compared; run the command again")
 
-// carryOut makes the change, unless it is a dry run. It leaves a job that was changed after it was compared, and
-// returns errChanged. A job to be deleted that is already gone is no error: the result is the wanted one.
-func (s *applyStep) carryOut(ctx context.Context, r *remote, dry bool) (err error) {
-	switch {
-	case dry || s.action == actionKeep:
+// applyAgainMost is how long the change of one job is tried again: a shard has a new leader within seconds.
+const applyAgainMost = 30 * time.Second
+
+// carryOut makes the change, unless it is a dry run: again while a node says that it cannot at the moment, as where the shard of the
+// job is handed over. It leaves a job that was changed after it was compared, and returns errChanged.
+func (s *applyStep) carryOut(ctx context.Context, r *remote, dry bool) error {
+	if dry || s.action == actionKeep {
 		return nil
-	case s.action == actionDelete:
-		_, err = r.DeleteIfVersion(ctx, s.name, s.version)
-		if client.IsNotFound(err) {
-			err = nil
-		}
-	default:
-		_, _, err = r.PutIfVersion(ctx, s.wanted, s.version)
 	}
-	if client.IsConflict(err) {
-		err = errors.Join(errChanged, err)
+	err, begun, inDoubt := s.change(ctx, r), time.Now(), false
+	for isRefusedForNow(err) && time.Since(begun) < applyAgainMost && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(askedAgain):
+			err, inDoubt = s.change(ctx, r), true
+		}
+	}
+	switch {
+	case client.IsConflict(err) && inDoubt && s.isDone(ctx, r):
+		return nil
+	case client.IsConflict(err):
+		return errors.Join(errChanged, err)
 	}
 	return err
+}
+
+// change makes the change once. A job to be deleted that is already gone is no error: the result is the wanted one.
+func (s *applyStep) change(ctx context.Context, r *remote) (err error) {
+	if s.action != actionDelete {
+		_, _, err = r.PutIfVersion(ctx, s.wanted, s.version)
+		return err
+	}
+	if _, err = r.DeleteIfVersion(ctx, s.name, s.version); client.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// isDone reports whether the server has the job as it is wanted: a put whose outcome was unknown has taken effect.
+func (s *applyStep) isDone(ctx context.Context, r *remote) bool {
+	if s.action == actionDelete {
+		return false
+	}
+	has, err := r.get(ctx, s.name, true)
+	if err != nil {
+		return false
+	}
+	again, err := planJob(&wantedJob{job: s.wanted, saysPaused: true}, &has)
+	return err == nil && again.action == actionKeep
 }

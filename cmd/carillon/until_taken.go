@@ -20,8 +20,7 @@ func untilTaken(ctx context.Context, ask func() error) (err error) {
 		if ctx.Err() != nil && last != nil {
 			return last
 		}
-		refused, isError := errors.AsType[*client.Error](err)
-		if !isError || refused.Code != client.CodeUnavailable || refused.Cause != nil {
+		if !isRefusedForNow(err) {
 			return err // it was taken, it cannot be, or no node answers
 		}
 		select {
@@ -30,4 +29,10 @@ func untilTaken(ctx context.Context, ask func() error) (err error) {
 		case <-time.After(askedAgain):
 		}
 	}
+}
+
+// isRefusedForNow reports whether a node has answered that it cannot carry out a request at the moment.
+func isRefusedForNow(err error) bool {
+	refused, isError := errors.AsType[*client.Error](err)
+	return isError && refused.Code == client.CodeUnavailable && refused.Cause == nil
 }
