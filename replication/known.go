@@ -255,7 +255,7 @@ func (n *Node) mustWait(now time.Duration) bool {
 	if len(nodes) == 0 {
 		return false
 	}
-	if a := &n.awaiting; a.said == 0 || now-a.said >= awaitSayEvery {
+	if a := &n.awaiting; now-a.since >= beatFresh && (a.said == 0 || now-a.said >= awaitSayEvery) { // by then a leader has been heard
 		a.said = now
 		n.opts.Logger.Warn("no node leads, and others may have more of the log than this one: it waits for them; start them, or this one with --lead-alone",
 			slog.Any("nodes", nodes), slog.Duration("at_most", left.Round(time.Second)))
