@@ -215,7 +215,7 @@ func (m *model) checkBackfilled(a *modelAct, j *modelJob) {
 		m.fail("ledger", j, "tick %s was not filled in; %d runs began", modelTime(first), a.told)
 	}
 	for _, at := range a.times {
-		if !a.repeat && (j.fired[at] > 0 && m.history.hasDay(at) || !j.hasTick(at)) {
+		if !a.repeat && (j.fired[at] > 0 && m.history.hasDay(at) || !j.mayBeFilled(at)) {
 			m.fail("ledger", j, "a dry run lists %s, which a run has fired, or which is no tick", modelTime(at))
 		}
 	}

@@ -181,3 +181,11 @@ func (j *modelJob) anchorFor(d *modelDef, now int64) int64 {
 }
 
 func (j *modelJob) hasTick(at int64) bool { return j.ticks.next(at-1) == at }
+
+// mayBeFilled reports whether a backfill may fill a tick: it goes by the present rules of the zone, whatever was due before they
+// changed.
+func (j *modelJob) mayBeFilled(at int64) bool {
+	present := j.ticks
+	present.kept, present.others = 0, nil
+	return j.hasTick(at) || present.next(at-1) == at
+}

@@ -209,7 +209,7 @@ func (m *model) beginManual(j *modelJob, row *modelRow) (payload bool) {
 		m.fail("ledger", j, "the manual run %s is number %d and due at %s", row.key, j.manual, modelTime(row.due))
 	case act.kind == "trigger" && row.key.at != m.now:
 		m.fail("ledger", j, "the run %s was triggered at %s", row.key, modelTime(m.now))
-	case act.kind == "backfill" && (row.key.at < act.from || row.key.at >= act.to || !j.hasTick(row.key.at)):
+	case act.kind == "backfill" && (row.key.at < act.from || row.key.at >= act.to || !j.mayBeFilled(row.key.at)):
 		m.fail("ledger", j, "run %s is outside of what was to be filled", row.key)
 	case act.kind == "backfill" && !act.repeat && (j.fired[row.key.at] > 1 && m.history.hasDay(row.key.at) || slices.Contains(j.owed, row.key.at)):
 		m.fail("ledger", j, "run %s fills in a tick that a run has fired, or is about to", row.key)
