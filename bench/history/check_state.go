@@ -80,11 +80,15 @@ func checkDefinitions(ix *index, f *Finding) {
 	})
 }
 
-// latestVersion returns the highest version that a reply showed.
+// latestVersion returns the highest version that a reply has shown since the job was deleted last, or may have been: versions begin
+// again in a job that is put after that, also by a put whose outcome is unknown, which may take effect late.
 func latestVersion(ops []*Op) int {
 	latest := 0
 	for _, op := range ops {
-		if op.Outcome == acked {
+		switch {
+		case op.Kind == opDelete && op.Outcome != refused:
+			latest = 0
+		case op.Outcome == acked:
 			latest = max(latest, op.Version)
 		}
 	}

@@ -119,6 +119,16 @@ func TestExplained(t *testing.T) {
 			s.run("shot", 6000, "succeeded")
 			s.deliver("shot", "nats", mark, 6000, 6001)
 		}},
+		{"a put without an answer took effect after an acknowledged delete", func(s *story) {
+			s.put("late", 5000, 1, Spec{Kind: oneShot, Due: ms(5200), Target: "nats"})
+			s.put("late", 5100, 2, Spec{Kind: oneShot, Due: ms(9500), Target: "nats"})
+			put := s.op(opPut, "late", 5300, 0, unknown)
+			put.Spec = &Spec{Kind: oneShot, Due: ms(8000), Target: "nats"}
+			s.op(opDelete, "late", 5400, 5401, acked)
+			s.run("late", 8000, "succeeded")
+			s.deliver("late", "nats", put.ID, 8000, 8001)
+			s.final("late", put.ID, "completed", 1)
+		}},
 		{"a recurring job was deleted and created again", func(s *story) {
 			runs := s.h.Final.Runs["tick"]
 			s.reborn("tick", Spec{Kind: every, Step: time.Second, Target: "nats"})
