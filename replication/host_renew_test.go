@@ -14,6 +14,17 @@ func newRenewer(now *time.Duration) (*hostLease, Options) {
 	return newHostLease(&o, testCluster, k, newPlaces(testCluster.String(), 2), func(string, error) {}), o
 }
 
+// newHolder returns what newRenewer does, once the process holds the key of its node, and its epoch.
+func newHolder(t *testing.T, now *time.Duration) (h *hostLease, o Options, epoch uint64) {
+	t.Helper()
+	h, o = newRenewer(now)
+	epoch, err := h.hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, o, epoch
+}
+
 // newLed returns a member that begins to lead by a lease, which h renews.
 func newLed(h *hostLease, o Options, v leaseValue) *Node {
 	n := &Node{opts: o, lease: make(chan leaseSeen, 1)}
@@ -28,11 +39,7 @@ func newLed(h *hostLease, o Options, v leaseValue) *Node {
 func TestLeasesOfAnEndedEpochAreNotRenewed(t *testing.T) {
 	for _, isEnded := range []bool{false, true} {
 		now, ctx := time.Hour, context.Background()
-		h, o := newRenewer(&now)
-		epoch, err := h.hold(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h, o, epoch := newHolder(t, &now)
 		v := leaseValue{Node: "a", Process: "pa", Term: 1, Epoch: epoch}
 		n := newLed(h, o, v)
 		if isEnded {
@@ -59,11 +66,7 @@ func TestLeasesOfAnEndedEpochAreNotRenewed(t *testing.T) {
 func TestEpochEndedDuringAStandstill(t *testing.T) {
 	for _, isEnded := range []bool{false, true} {
 		now, ctx := time.Hour, context.Background()
-		h, o := newRenewer(&now)
-		epoch, err := h.hold(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h, o, epoch := newHolder(t, &now)
 		if isEnded {
 			v := nodeValue{Cluster: testCluster.String(), Node: "a", Epoch: epoch + 1, Ended: "pa"}
 			if _, err := h.keys.put(ctx, keyOfNode("a"), v.encode(), h.revision); err != nil {
@@ -105,11 +108,7 @@ func TestLeaseTakenInANewBucketIsLost(t *testing.T) {
 	}{"nobody": {"", true}, "another node": {"pb", false}, "an earlier try": {"pa", true}} {
 		t.Run(name, func(t *testing.T) {
 			now, ctx := time.Hour, context.Background()
-			h, o := newRenewer(&now)
-			epoch, err := h.hold(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h, o, epoch := newHolder(t, &now)
 			v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 1, Epoch: epoch}
 			n := newLed(h, o, v)
 			defer n.leadership.end()

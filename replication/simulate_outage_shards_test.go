@@ -125,15 +125,6 @@ func outageOfShards(seed uint64) *ground {
 			g.after(g.between(time.Second, 40*time.Second), m.launch)
 		}
 	}
-	o := g.keys.overseer
-	if !g.until(g.now+placeTime, o.settled) {
-		o.fail("liveness", "%s after the outage: %s", placeTime, o.lacking)
-	}
-	for _, w := range g.worlds {
-		w.check.finish()
-	}
-	for _, m := range g.machines {
-		m.kill()
-	}
+	g.settles()
 	return g
 }

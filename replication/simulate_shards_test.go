@@ -87,7 +87,12 @@ func (g *ground) runAll() {
 	}
 	away.barred = false
 	g.after(0, away.launch)
-	if !g.until(g.now+placeTime, o.settled) {
+	g.settles()
+}
+
+// settles waits until all is where it belongs, compares the logs of all copies, and ends the processes.
+func (g *ground) settles() {
+	if o := g.keys.overseer; !g.until(g.now+placeTime, o.settled) {
 		o.fail("liveness", "%s after the last fault: %s", placeTime, o.lacking)
 	}
 	for _, w := range g.worlds {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -42,9 +43,9 @@ func TestOutageThatLosesAMove(t *testing.T) {
 	old := holders()
 	image := o.image()
 	for _, name := range old {
-		if err := o.place(client.PlaceRequest{Verb: client.PlaceDrain, Node: name}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Until(t, name+" drains", func() bool { // once it has been heard for a while since NATS was off
+			return o.place(client.PlaceRequest{Verb: client.PlaceDrain, Node: name}) == nil
+		})
 	}
 	testkit.Until(t, "the copies are on the other nodes", func() bool {
 		now := holders()
@@ -57,20 +58,29 @@ func TestOutageThatLosesAMove(t *testing.T) {
 	o.lose(image)
 
 	started := make(map[string]chan *Server)
-	for _, name := range append(old, names...) {
-		if started[name] == nil {
-			c := make(chan *Server, 1)
-			started[name] = c
-			go func() {
-				s, err := Start(t.Context(), options(name))
-				if err != nil {
-					t.Errorf("start %s: %v", name, err)
-					return
-				}
-				t.Cleanup(func() { _ = s.Close(context.Background()) })
-				c <- s
-			}()
-			time.Sleep(300 * time.Millisecond) // so that those without the data come first; it does not matter how much
+	begin := func(name string) (addr string) {
+		again := options(name)
+		again.HTTPListen = bustest.FreeAddrs(t, 1)[0]
+		ready := make(chan *Server, 1)
+		started[name] = ready
+		go func() {
+			s, err := Start(t.Context(), again)
+			if err != nil {
+				t.Errorf("start %s: %v", name, err)
+				return
+			}
+			t.Cleanup(func() { _ = s.Close(context.Background()) })
+			ready <- s
+		}()
+		return again.HTTPListen
+	}
+	for _, name := range old {
+		addr := begin(name)
+		testkit.Until(t, name+" waits for the others", func() bool { return unready(addr) != "" })
+	}
+	for _, name := range names {
+		if !slices.Contains(old, name) {
+			begin(name)
 		}
 	}
 	for _, name := range names {
