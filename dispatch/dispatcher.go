@@ -201,6 +201,9 @@ func (d *Dispatcher) end() {
 	if d.nats != nil {
 		d.nats.Close()
 	}
+	if d.tenants != nil {
+		d.tenants.close() // a launch that the ledger will refuse may be about to open a link
+	}
 	d.running.Wait()
 	d.http.transports.closeIdle()
 }

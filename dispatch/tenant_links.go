@@ -33,9 +33,10 @@ type tenantLinks struct {
 
 	byTenant atomic.Pointer[map[string]*link]
 
-	mu      sync.Mutex
-	old     []*link // in no map any more, and with attempts under way
-	retired linkCounts
+	mu       sync.Mutex
+	old      []*link // in no map any more, and with attempts under way
+	retired  linkCounts
+	isClosed bool // no link opens any more, so running does not grow
 }
 
 // linkCounts are the counters of links that are closed.
@@ -79,6 +80,9 @@ func (t *tenantLinks) of(d *job.Delivery) (*link, error) {
 
 // openLocked returns a new link, which connects, or the shared one.
 func (t *tenantLinks) openLocked(tenant string) (*link, error) {
+	if t.isClosed {
+		return nil, ErrStopped
+	}
 	if t.o.TenantShares != nil && t.o.TenantShares(tenant) {
 		return t.shared, nil
 	}
@@ -90,6 +94,13 @@ func (t *tenantLinks) openLocked(tenant string) (*link, error) {
 	l.stop = stop
 	t.running.Go(func() { l.run(ctx, tenant, t.o.TenantNATS) })
 	return l, nil
+}
+
+// close lets no further link open. Those that are open end with base.
+func (t *tenantLinks) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.isClosed = true
 }
 
 // countLocked returns the number of links of tenants that are open.

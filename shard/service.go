@@ -47,7 +47,7 @@ func (s *Shard) openService(standby bool) error {
 		return err
 	}
 	if last := s.service.Swap(&service{opened, standby}).api(); last != nil {
-		s.closing.Go(func() { s.closeOne(context.Background(), last) })
+		s.closing.begin(func() { s.closeOne(context.Background(), last) })
 	}
 	s.ReviewAccounts() // the accounts may have changed before others could see the service
 	return nil
@@ -64,7 +64,7 @@ func (s *Shard) ReviewAccounts() {
 // beginClosing ends the present service, and waits for nothing: closeService does.
 func (s *Shard) beginClosing() {
 	if service := s.service.Swap(nil).api(); service != nil {
-		s.closing.Go(func() { s.closeOne(context.Background(), service) })
+		s.closing.begin(func() { s.closeOne(context.Background(), service) })
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *Shard) closeService(ctx context.Context) {
 	if service := s.service.Swap(nil).api(); service != nil {
 		s.closeOne(ctx, service)
 	}
-	s.closing.Wait()
+	s.closing.wait()
 }
 
 func (s *Shard) closeOne(ctx context.Context, service *api.Service) {

@@ -24,7 +24,7 @@ type Shard struct {
 	// After a member has led, and after its data was replaced, a new engine and a new service take their place.
 	engine  atomic.Pointer[scheduler.Engine]
 	service atomic.Pointer[service]
-	closing sync.WaitGroup // replaced services that still answer
+	closing closings // replaced services that still answer
 
 	// data is guarded by mu, which is held for writing while the log and the store of a member are replaced.
 	mu   sync.RWMutex
