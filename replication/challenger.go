@@ -25,6 +25,7 @@ type challenger struct {
 	revision uint64        // 0: there is no lease, and value is the last one that was seen
 	seen     time.Duration // when this revision was first seen
 	missed   time.Duration // when the lease was first found missing; 0: the node has not read it, or there was one
+	back     time.Duration // when the bucket was last found to have gone back; 0: never
 	silence
 
 	// before is the process that held the lease when this process first saw it. If that process is this node's,
@@ -92,6 +93,16 @@ func (r *challenger) vanished(now time.Duration) {
 	}
 }
 
+// wentBack records that at an instant the bucket was found to have gone back, as when a NATS that does not sync loses power, or
+// to be made anew. What it shows is of the past until a lease is over: another node may have led since, and still launch.
+func (r *challenger) wentBack(now, at time.Duration) {
+	r.vanished(now)
+	r.back = at
+}
+
+// isPast reports whether what the bucket shows may be of the past.
+func (r *challenger) isPast(now time.Duration) bool { return r.back != 0 && now-r.back < r.lease }
+
 // unseen reports whether this node has not found out yet whether there is a lease.
 func (r *challenger) unseen() bool { return r.revision == 0 && r.missed == 0 }
 
@@ -122,8 +133,8 @@ func (r *challenger) heard(now time.Duration, o outcome) {
 
 // claimReason returns the reason for which this node may take the lease now; "" if it may not. The cases are in
 // the order of what is known for sure: first whether there is a lease at all, then its age, and then what its
-// value permits.
-func (r *challenger) claimReason(now time.Duration) string {
+// value permits, unless it is of the past. isLed says that a node other than the one which has the lease is heard to lead: then it is.
+func (r *challenger) claimReason(now time.Duration, isLed bool) string {
 	switch {
 	case r.revision == 0 && r.value.Node == "" && r.cautious && (r.missed == 0 || now-r.missed < r.lease):
 		return "" // a lease may have existed until just now, and its holder may still trust it
@@ -131,7 +142,7 @@ func (r *challenger) claimReason(now time.Duration) string {
 		return "no node holds the lease"
 	case now-r.seen >= r.lease:
 		return r.value.Node + " has not renewed the lease"
-	case r.revision == 0: // the present holder is unknown
+	case r.revision == 0, isLed, r.isPast(now): // the present holder is unknown
 		return ""
 	case r.value.Released:
 		if r.value.To == "" || r.value.To == r.node || now-r.seen >= handoverTime {

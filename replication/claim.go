@@ -13,7 +13,9 @@ type leaseSeen struct {
 	value    leaseValue
 	revision uint64
 	damaged  bool // a foreign program has overwritten it: value is empty
-	era      int  // of the bucket: in another one revisions begin again, see ledger.review
+	// back is when this process learned last that the bucket had gone back, or was made anew: revisions begin again then; 0:
+	// never. See ledger.review.
+	back time.Duration
 }
 
 // answer is the outcome of a question to the holder of the lease.
@@ -25,9 +27,9 @@ type answer struct {
 
 // sawLease passes a state of the lease on to the challenger.
 func (n *Node) sawLease(l leaseSeen) {
-	if l.era != n.leaseEra {
-		n.leaseEra = l.era
-		n.challenger.vanished(n.opts.Boot())
+	if l.back != n.seenBack {
+		n.seenBack = l.back
+		n.challenger.wentBack(n.opts.Boot(), l.back)
 	}
 	switch {
 	case l.revision == 0:
@@ -56,7 +58,16 @@ func (f *tailSession) claimReason() string {
 	if f.bar(barred); barred != nil {
 		return ""
 	}
-	return f.challenger.claimReason(now)
+	return f.reasonNow(now)
+}
+
+// reasonNow returns the reason for which the lease permits a claim now; "" if it does not.
+func (n *Node) reasonNow(now time.Duration) string { return n.challenger.claimReason(now, n.isLed(now)) }
+
+// isLed reports whether another node says that it leads, in no earlier epoch than this node knows, and the lease is not that node's.
+func (n *Node) isLed(now time.Duration) bool {
+	leader, led := n.peers.leader(now)
+	return led && leader.Node != n.opts.Node && leader.Node != n.challenger.value.Node && leader.Epoch >= n.local.Last().Epoch
 }
 
 // catchesUp reports whether this node still reads commits that it missed, or is to receive a checkpoint.
@@ -108,7 +119,7 @@ func (n *Node) claim(ctx context.Context) bool {
 	word := n.challenger.promises
 	word.claim(n.challenger.revision)
 	// A promise may have been given since the caller checked. From here on none is, so this check is final.
-	if n.challenger.claimReason(n.opts.Boot()) == "" {
+	if n.reasonNow(n.opts.Boot()) == "" {
 		word.claimEnded()
 		return false
 	}
@@ -150,8 +161,8 @@ func (n *Node) refresh(ctx context.Context) {
 	case revision == 0:
 		n.challenger.vanished(n.opts.Boot())
 	default:
-		if revision < n.challenger.revision { // the bucket was made anew: its revisions began again
-			n.challenger.vanished(n.opts.Boot())
+		if revision < n.challenger.revision { // the bucket was made anew, or has gone back
+			n.challenger.wentBack(n.opts.Boot(), n.opts.Boot())
 		}
 		n.challenger.saw(n.opts.Boot(), revision, v)
 	}

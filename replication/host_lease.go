@@ -28,7 +28,9 @@ type hostLease struct {
 	revision uint64
 	sure     time.Duration // beginning of the last request that showed that the key has them
 	unsure   bool          // the last write failed: read the key before the next one
-	anew     bool          // the bucket was made anew, and the keys of the shards are not all in it yet
+	back     bool          // the bucket has gone back, and the key was not written since
+	anew     bool          // the bucket was made anew or has gone back, and the keys of the shards are not all in it yet
+	emptied  bool          // it was made anew, and so has no places
 	tried    uint64        // epoch with which the key was last written into a bucket made anew, perhaps
 
 	mu   sync.Mutex

@@ -154,7 +154,9 @@ func (h *Host) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.lease.ledger.review(states, leases)
+	if h.lease.ledger.review(states, leases, h.opts.Boot()) {
+		h.lease.bucketWentBack()
+	}
 	h.places.review(states, places)
 	return nil
 }

@@ -52,13 +52,7 @@ func (l *memberLease) confirm(ctx context.Context, known leaseValue, revision ui
 
 // heldForSure does what held does, and asks the server that leads the bucket.
 func (l *memberLease) heldForSure(ctx context.Context) (v leaseValue, revision uint64, err error) {
-	states, err := l.host.keys.list(ctx, keyOfShard(l.shard))
-	if err != nil || len(states) == 0 {
-		return v, 0, err
-	}
-	_ = l.host.ledger.see(states[0])
-	v, err = decodeLease(states[0].value)
-	return v, states[0].revision, err
+	return l.host.heldForSure(ctx, l.shard)
 }
 
 // swap implements register: it writes the key of the shard.

@@ -31,7 +31,12 @@ func (k *racingKeys) get(_ context.Context, key string) (value []byte, revision 
 	return k.values[key].value, k.values[key].revision, nil
 }
 
-func (k *racingKeys) list(context.Context, string) ([]keyState, error) { return nil, nil }
+func (k *racingKeys) list(_ context.Context, match string) (states []keyState, err error) {
+	if s, ok := k.values[match]; ok {
+		states = append(states, s)
+	}
+	return states, nil
+}
 
 func (k *racingKeys) watch(context.Context, string, func(keyState)) error { return nil }
 

@@ -132,20 +132,11 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 	}
 	next := h.value
 	next.Renewal, next.Shards = next.Renewal+1, grants
-	if h.revision == 0 {
-		// The epoch may have been ended in the bucket that was lost, and others may know that: this one is later.
-		next.Epoch += 2
-		h.tried = next.Epoch
-	}
-	revision, err := h.put(ctx, h.opts.Node, next, h.revision)
-	if h.unsure = err != nil; h.unsure {
-		if errors.Is(err, errLost) {
-			return nil // most likely an own write whose reply was lost; the next read shows it
-		}
+	if err := h.write(ctx, next, begun); errors.Is(err, errLost) {
+		return nil // most likely an own write whose reply was lost; the next read shows it
+	} else if err != nil {
 		return err
 	}
-	h.anew = h.anew || h.revision == 0
-	h.value, h.revision, h.sure = next, revision, begun
 	if err := h.restoreAll(ctx, members); err != nil {
 		return err
 	}
@@ -153,6 +144,35 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 		n.renewedAt(begun, next.Renewal, next.Shards[i])
 	}
 	return nil
+}
+
+// write writes the key of the node. It finds out by the way whether the bucket has gone back: then the new state of the key has a
+// revision that was seen already.
+func (h *hostLease) write(ctx context.Context, next nodeValue, begun time.Duration) error {
+	isLost := h.revision == 0 || h.back
+	if isLost {
+		// The epoch may have been ended in what was lost, and others may know that: this one is later.
+		next.Epoch += 2
+		h.tried = next.Epoch
+		h.ledger.goesBack()
+	}
+	newest := h.ledger.newest()
+	revision, err := h.put(ctx, h.opts.Node, next, h.revision)
+	if h.unsure = err != nil; h.unsure {
+		return err
+	}
+	h.emptied = h.emptied || h.revision == 0
+	h.anew, h.back = h.anew || isLost || revision <= newest, false
+	h.value, h.revision, h.sure = next, revision, begun
+	return nil
+}
+
+// bucketWentBack notes that the bucket has gone back behind what this process has seen: the next renewal writes the keys of its
+// shards again.
+func (h *hostLease) bucketWentBack() {
+	h.renewing.Lock()
+	defer h.renewing.Unlock()
+	h.back = h.held
 }
 
 // trustAll reports whether all members may launch.
@@ -183,12 +203,13 @@ func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) e
 		return nil
 	}
 	// It may be an own write whose reply was lost. The next one must have a renewal of its own.
-	h.anew = h.anew || v.Epoch != h.value.Epoch
+	h.anew, h.back = h.anew || v.Epoch > h.value.Epoch, h.back || h.value.after(v)
+	v.Epoch = max(v.Epoch, h.value.Epoch)
 	h.value.Epoch, h.value.Renewal = v.Epoch, max(v.Renewal, h.value.Renewal)
 	return nil
 }
 
-// restoreAll writes the keys of the members' shards again, if the bucket was made anew.
+// restoreAll writes the keys of the members' shards again, if the bucket was made anew or has gone back.
 func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 	if !h.anew {
 		return nil
@@ -198,10 +219,10 @@ func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 			return err
 		}
 	}
-	h.anew = false
-	if h.places != nil { // nil only in the simulation
+	if h.emptied && h.places != nil { // nil only in the simulation
 		h.places.lost()
 	}
+	h.anew, h.emptied = false, false
 	return nil
 }
 
@@ -209,11 +230,13 @@ func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
 	isAnew := empty && h.revision == 0
-	isEarlier := v.Process == h.value.Process && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
-	switch older := isAnew || isEarlier || revision < h.revision && !v.after(h.value); {
-	case empty && trusted:
+	isOwn := v.Process == h.value.Process
+	isEarlier := isOwn && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
+	isOlder := revision < h.revision && !v.after(h.value)
+	switch {
+	case empty && trusted, isOwn && isOlder && trusted: // the write shows whether the bucket has gone back
 		return nil
-	case older && lasts:
+	case (isAnew || isEarlier || isOlder) && lasts:
 		return errStale
 	case empty || v.Process != h.value.Process || v.Epoch != h.value.Epoch && v.Epoch != h.tried:
 		return ErrDeposed
@@ -222,24 +245,28 @@ func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) err
 	}
 }
 
-// restore writes the key of a member's shard into a bucket that was made anew, with the present epoch. If another node was
-// faster, the member loses the shard: that node found no key of this one whose epoch it could have ended, so the key of the shard
-// alone says which of the two has the lease.
+// restore writes the key of a member's shard into a bucket that was made anew, or has gone back, with the present epoch, over
+// nothing but what is of this member, or was there before it. If another node was faster, the member loses the shard: that node
+// found no key of this one whose epoch it could have ended, so the key of the shard alone says which of the two has the lease.
 func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	r := &n.leadership
 	r.mu.Lock()
-	v, known := r.value, r.revision
+	v := r.value
 	r.mu.Unlock()
 	v.Epoch, v.Renewal, v.Heirs = h.value.Epoch, h.value.Renewal, nil // so it is after each state in the bucket that was lost
-	revision, err := h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), 0)
-	if errors.Is(err, errLost) { // it was taken after the bucket was made anew
-		revision, err = h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), known)
-	}
-	if errors.Is(err, errLost) {
-		revision, err = h.restored(ctx, n, &v)
-	}
-	if err != nil || revision == 0 {
+	found, revision, err := h.heldForSure(ctx, n.opts.Shard)
+	isOwn := found.Process == v.Process && found.Term == v.Term && !found.Released
+	switch {
+	case errors.Is(err, errDamagedLease), err == nil && revision != 0 && !isOwn && (h.emptied || found.Term >= v.Term):
+		n.loses(leaseSeen{value: found, revision: revision, damaged: err != nil})
+		return nil
+	case err != nil:
 		return err
+	case isOwn && found.Epoch == v.Epoch: // an earlier try has written it, whose reply was lost
+	default:
+		if revision, err = h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), revision); err != nil {
+			return err
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,20 +274,13 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// restored reads the key of a member's shard, which cannot be written over. It returns its revision if it has the value v that an
-// earlier try has written, whose reply was lost; otherwise it returns 0, and the member has lost the shard.
-func (h *hostLease) restored(ctx context.Context, n *Node, v *leaseValue) (revision uint64, err error) {
-	b, revision, err := h.keys.get(ctx, keyOfShard(n.opts.Shard))
-	if err != nil {
-		return 0, err
+// heldForSure reads the key of a shard from the server that leads the bucket; revision 0: there is none.
+func (h *hostLease) heldForSure(ctx context.Context, shard uint32) (v leaseValue, revision uint64, err error) {
+	states, err := h.keys.list(ctx, keyOfShard(shard))
+	if err != nil || len(states) == 0 {
+		return v, 0, err
 	}
-	found, err := decodeLease(b)
-	switch {
-	case revision == 0:
-		return 0, errStale
-	case err == nil && found.Process == v.Process && found.Term == v.Term && found.Epoch == v.Epoch && !found.Released:
-		return revision, nil
-	}
-	n.loses(leaseSeen{value: found, revision: revision, damaged: err != nil})
-	return 0, nil
+	_ = h.ledger.see(states[0]) // the caller learns of what cannot be read
+	v, err = decodeLease(states[0].value)
+	return v, states[0].revision, err
 }

@@ -132,12 +132,14 @@ func (n *Node) renew(ctx context.Context) error {
 //
 // A read can come from a server that was cut off and lacks the newest renewals; it names the holder before this
 // one. So a state that is older than the newest own one ends no leadership while the lease lasts. A bucket that
-// was made anew looks the same, and only a holder that may launch knows that no other has led meanwhile.
+// was made anew looks the same, or one that has gone back, and only a holder that may launch knows that no other has led
+// meanwhile. Where it is the server that lags, the write of the holder fails.
 func (r *leadership) judge(v leaseValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
 	isAnew := empty && r.revision == 0 // as when this holder wrote its lease into a new bucket; that write may be stored
+	isOwn := v.Node == r.value.Node && v.Process == r.value.Process && v.Term == r.value.Term && !v.Released
 	switch older := isAnew || revision < r.revision && !v.after(r.value); {
-	case empty && trusted: // made anew, or damaged by a foreign program: this node writes its lease again
+	case trusted && (empty || older && (isOwn || v.Term < r.value.Term)): // made anew, gone back, or damaged by a foreign program: this node writes its lease again
 		return nil
 	case older && lasts:
 		return errStale

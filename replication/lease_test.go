@@ -79,6 +79,8 @@ func (s *leaseScript) challenge(t *testing.T, d *datadriven.TestData, now time.D
 		s.challenger.saw(now, revision, v)
 	case "vanished":
 		s.challenger.vanished(now)
+	case "back":
+		s.challenger.wentBack(now, now)
 	case "heard":
 		s.challenger.heard(now, heardOf(d))
 	case "promised":
@@ -93,7 +95,7 @@ func (s *leaseScript) challenge(t *testing.T, d *datadriven.TestData, now time.D
 	default:
 		t.Fatalf("unknown command %s", d.Cmd)
 	}
-	if why := s.challenger.claimReason(now); why != "" {
+	if why := s.challenger.claimReason(now, d.HasArg("led")); why != "" {
 		v := s.challenger.claim(testCluster)
 		return fmt.Sprintf("may take it as %s for term %d: %s\n", v.Node, v.Term, why)
 	}
@@ -141,8 +143,10 @@ func TestJudgeOfReads(t *testing.T) {
 		{"its own", own, 10, false, true, nil},
 		{"its own renewal without an answer", leaseValue{Node: "a", Term: 4, Renewal: 8}, 11, false, true, nil},
 		{"an own renewal of before", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, false, true, errStale},
+		{"the same, and it may launch: the bucket may have gone back", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, true, true, nil},
 		{"the holder before it, from a server that was cut off", leaseValue{Node: "b", Term: 3}, 6, false, true, errStale},
-		{"the same, and it may launch", leaseValue{Node: "b", Term: 3}, 6, true, true, errStale},
+		{"the same, and it may launch: the bucket may have gone back", leaseValue{Node: "b", Term: 3}, 6, true, true, nil},
+		{"another holder of its term, in a bucket that has gone back", leaseValue{Node: "b", Term: 4}, 6, true, true, errStale},
 		{"the same, and its lease has ended", leaseValue{Node: "b", Term: 3}, 6, false, false, ErrDeposed},
 		{"another holder", leaseValue{Node: "b", Term: 5}, 11, true, true, ErrDeposed},
 		{"another holder in a bucket made anew", leaseValue{Node: "b", Term: 5}, 2, true, true, ErrDeposed},
@@ -187,7 +191,7 @@ func TestTrustEndsFirst(t *testing.T) {
 		other := challenger{node: "b", lease: lease}
 		other.saw(clock(begun+c.late), 1, leaseValue{Node: "a", Term: 1})
 		now := begun
-		for other.claimReason(clock(now)) == "" {
+		for other.claimReason(clock(now), false) == "" {
 			now += time.Millisecond
 		}
 		if safe := holder.until() <= now; safe != c.safe {

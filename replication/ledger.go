@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ledger combines the keys of the bucket into the leases of the shards, in a cluster with several shards: the key of a
@@ -21,6 +22,7 @@ type ledger struct {
 	mu     sync.Mutex
 	shards map[uint32]*shardState
 	nodes  map[string]nodeState
+	top    uint64 // greatest revision that was seen since the bucket was last found to have gone back
 }
 
 // shardState is what the ledger knows of a shard.
@@ -31,7 +33,7 @@ type shardState struct {
 	renewal  uint64        // renewal of the node's key that renewed it last, or when it was taken
 	renewed  bool          // the node's key has renewed it since it was taken
 	over     bool          // the node's key renews it no more
-	era      int           // number of times that the bucket was found to be made anew
+	back     time.Duration // see leaseSeen
 	news     chan struct{} // capacity 1; has an element if the lease has changed since the watcher last read it
 }
 
@@ -70,6 +72,7 @@ func (l *ledger) see(s keyState) error {
 }
 
 func (l *ledger) seeLocked(s keyState) error {
+	l.top = max(l.top, s.revision)
 	if at := l.shardOf(s.key); at != nil {
 		return l.seeShard(at, s)
 	}
@@ -164,7 +167,7 @@ func (at *shardState) combine(node nodeState) {
 }
 
 func (at *shardState) show(lease leaseSeen) {
-	at.lease, at.lease.era = lease, at.era
+	at.lease, at.lease.back = lease, at.back
 	select {
 	case at.news <- struct{}{}:
 	default:

@@ -1,6 +1,9 @@
 package replication
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // TestLeaseIsNotJoinedWithAnOldState: a node that knows an old state of another node's key, with a late revision of a bucket that
 // was lost, reads that the other one has taken a shard. The renewals that follow are seen.
@@ -41,12 +44,14 @@ func TestReviewFindsABucketMadeAnew(t *testing.T) {
 
 	leases, places := l.revisions(), p.revisions()
 	_ = l.see(keyState{keyOfShard(1), lease("c", 7), 703}) // the bucket is the old one after all, and this came after its states were read
-	l.review(has, leases)
+	if !l.review(has, leases, time.Hour) {
+		t.Error("it is not said that the bucket was made anew")
+	}
 	p.review(has, places)
-	if got := l.lease(0); got.value.Node != "b" || got.revision != 64 || got.era != 1 {
+	if got := l.lease(0); got.value.Node != "b" || got.revision != 64 || got.back != time.Hour {
 		t.Errorf("%+v, want the lease of b", got)
 	}
-	if got := l.lease(1); got.value.Node != "c" || got.era != 0 {
+	if got := l.lease(1); got.value.Node != "c" || got.back != 0 {
 		t.Errorf("%+v, want what was seen meanwhile", got)
 	}
 	if got := p.of(1); got.revision != 66 || got.value.Change != 2 {

@@ -47,7 +47,7 @@ type Node struct {
 	offers     *offers
 	subs       []*nats.Subscription
 
-	leaseEra int            // era of the lease that was seen last
+	seenBack time.Duration  // leaseSeen.back of the lease that was seen last
 	lease    chan leaseSeen // states of the lease that the watch has seen; when it is full the watch waits, so that no state is lost
 	answers  chan answer    // outcomes of the questions to the holder; when it is full they are dropped, since the next ones follow soon
 	wanted   handovers      // requests for a hand-over

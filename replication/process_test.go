@@ -26,10 +26,10 @@ func TestTakenFromBefore(t *testing.T) {
 			for i, v := range tt.seen {
 				r.saw(time.Second, uint64(i+1), v)
 			}
-			if why := r.claimReason(time.Second); (why != "") != tt.want {
+			if why := r.claimReason(time.Second, false); (why != "") != tt.want {
 				t.Errorf("it is taken at once because %q", why)
 			}
-			if r.claimReason(16*time.Second) == "" {
+			if r.claimReason(16*time.Second, false) == "" {
 				t.Error("it is not taken when it has expired")
 			}
 		})

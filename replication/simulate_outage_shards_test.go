@@ -37,8 +37,6 @@ func (g *ground) outage(lost time.Duration, all bool) {
 		g.fallBack(g.now - lost)
 		return
 	}
-	// Two nodes may lead for as long as a lease: nodes that run do not learn at once that the bucket has gone back.
-	g.waived = map[string]bool{"leaders": true, "trust": true, "lag": true, "ended": true, "deposed": true}
 	back := g.now + g.between(time.Second, 30*time.Second)
 	lost += back - g.now
 	g.bucket.offTill = back
@@ -47,6 +45,14 @@ func (g *ground) outage(lost time.Duration, all bool) {
 	}
 	g.until(back, func() bool { return false })
 	g.fallBack(g.now - lost)
+	switch m := g.machines[g.rng.IntN(len(g.machines))]; g.rng.IntN(4) { // the cluster is not whole when NATS is back
+	case 0:
+		m.part(g.between(time.Second, 20*time.Second))
+	case 1:
+		m.pause(g.between(time.Second, 20*time.Second))
+	case 2:
+		g.cut(g.between(time.Second, 20*time.Second))
+	}
 }
 
 // fallBack makes the bucket what it was at an instant.

@@ -11,6 +11,11 @@ func (s *story) outage(lost time.Duration) {
 	for _, n := range s.nodes {
 		n.die()
 	}
+	s.fallBack(lost)
+}
+
+// fallBack makes the stream and the bucket what they were some time ago.
+func (s *story) fallBack(lost time.Duration) {
 	kept := 0
 	for _, m := range s.stream.messages {
 		if m.stored <= s.now-lost {
@@ -138,5 +143,43 @@ func TestOutageOfOne(t *testing.T) {
 		if now, _ := s.led(); now != others[0] {
 			t.Errorf("seed %d: %s leads", s.plan.seed, now.name)
 		}
+	})
+}
+
+// NATS alone loses power, and comes back without its last seconds. The leader writes its lease and the commits again, and goes on
+// launching; no other node takes the lease that the bucket shows.
+func TestNATSGoesBack(t *testing.T) {
+	tell(t, []int{2, 3}, func(s *story) {
+		leader, _ := s.led()
+		s.fallBack(s.between(time.Second, 15*time.Second))
+		s.live(40*time.Second, launching(leader))
+		s.check.since, s.healed = 0, true
+		s.live(20 * time.Second)
+		s.settled()
+		if s.counts["leads"] != 1 {
+			t.Errorf("seed %d: %d nodes led", s.plan.seed, s.counts["leads"])
+		}
+	})
+}
+
+// NATS comes back as it was before a takeover, while the node that led then follows. Nobody takes its lease while the leader may
+// launch, and all acknowledged commits are there.
+func TestNATSGoesBackBehindATakeover(t *testing.T) {
+	tell(t, []int{2, 3}, func(s *story) {
+		first, _ := s.led()
+		begun := s.now
+		first.die()
+		s.live(5 * time.Second)
+		first.start()
+		s.live(s.between(time.Second, 5*time.Second))
+		s.fallBack(s.now - begun + s.between(0, 5*time.Second))
+		if s.chance(0.5) { // it may learn of its old lease before the leader has written its own again
+			first.die()
+			s.after(s.between(0, 500*time.Millisecond), first.start)
+		}
+		s.live(40 * time.Second)
+		s.check.since, s.healed = 0, true
+		s.live(20 * time.Second)
+		s.settled()
 	})
 }

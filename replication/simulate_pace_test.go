@@ -82,7 +82,7 @@ func (c *checker) rests(n *simNode, f *tailSession) {
 	}
 	c.counts["calm"]++
 	leader, ok := n.node.peers.leader(now)
-	switch reason := n.node.challenger.claimReason(now); {
+	switch reason := n.node.reasonNow(now); {
 	case reason != "":
 		c.fail("wakes", "%s sleeps for %s more, and could take the lease: %s", n.name, n.looks-now, reason)
 	case f.direct, ok && leader.published() > n.node.writer.at.LSN && now-n.node.progress >= stuckAfter:
@@ -97,7 +97,7 @@ type notedClaims struct {
 }
 
 func (r notedClaims) claim(ctx context.Context, v *leaseValue, seen leaseValue, revision uint64) (uint64, error) {
-	r.node.reason = r.node.node.challenger.claimReason(r.node.boot())
+	r.node.reason = r.node.node.reasonNow(r.node.boot())
 	return r.register.claim(ctx, v, seen, revision)
 }
 

@@ -1,0 +1,92 @@
+package replication
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestBucketGoesBack: NATS comes back as it was before. The process that leads a shard writes the keys again that were lost, without
+// a moment in which it may not launch; but what another node has taken since, it has lost.
+func TestBucketGoesBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		goBack func(k *racingKeys, shard, node keyState) // to what these keys were
+		leads  bool
+	}{
+		"behind the last renewals": {func(k *racingKeys, shard, node keyState) {
+			k.values[keyOfNode("a")] = node
+		}, true},
+		"behind the claim, and so the renewals": {func(k *racingKeys, shard, node keyState) {
+			k.values[keyOfNode("a")], k.values[keyOfShard(0)], k.revision = node, shard, shard.revision
+		}, true},
+		"behind the claim, and another node has taken the shard": {func(k *racingKeys, shard, node keyState) {
+			k.values[keyOfNode("a")] = node
+			k.revision = shard.revision
+			v := leaseValue{Cluster: testCluster.String(), Node: "c", Process: "pc", Term: 2}
+			_, _ = k.put(context.Background(), keyOfShard(0), v.encode(), k.values[keyOfShard(0)].revision)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, ctx := time.Hour, context.Background()
+			h, o, epoch := newHolder(t, &now)
+			k, l := h.keys.(*racingKeys), &memberLease{h, 0}
+			node := k.values[keyOfNode("a")]
+			before := leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1, Epoch: 1}
+			revision := must(t)(l.swap(ctx, before, 0))
+			shard := k.values[keyOfShard(0)]
+			v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2, Epoch: epoch}
+			n := newLed(h, o, v)
+			defer n.leadership.end()
+			n.leadership.revision = must(t)(l.swap(ctx, v, revision))
+			renewed(t, h, &now)
+			c.goBack(k, shard, node)
+			for range 3 { // the first one finds that out
+				renewed(t, h, &now)
+			}
+			found, _ := decodeLease(k.values[keyOfShard(0)].value)
+			if leads := n.leadership.ctx.Err() == nil && n.Trust() > 0; leads != c.leads || (found.Process == "pa") != c.leads {
+				t.Errorf("it leads: %t, want %t; the key of the shard: %+v", leads, c.leads, found)
+			}
+		})
+	}
+}
+
+// TestClaimIsLost: the bucket goes back by one write, that of a claim. The next renewal has the revision of the claim, so the process
+// knows, and takes the shard again before it launches any further by that renewal.
+func TestClaimIsLost(t *testing.T) {
+	now, ctx := time.Hour, context.Background()
+	h, o, epoch := newHolder(t, &now)
+	k, l := h.keys.(*racingKeys), &memberLease{h, 0}
+	before := leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1, Epoch: 1}
+	revision := must(t)(l.swap(ctx, before, 0))
+	shard := k.values[keyOfShard(0)]
+	v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2, Epoch: epoch}
+	n := newLed(h, o, v)
+	defer n.leadership.end()
+	n.leadership.revision = must(t)(l.swap(ctx, v, revision))
+	k.values[keyOfShard(0)], k.revision = shard, shard.revision
+	renewed(t, h, &now)
+	if found, _ := decodeLease(k.values[keyOfShard(0)].value); found.Process != "pa" || n.Trust() <= 0 {
+		t.Errorf("it trusts its lease for %s, and the key of the shard is %+v", n.Trust(), found)
+	}
+}
+
+// renewed renews the leases of a process when they are due.
+func renewed(t *testing.T, h *hostLease, now *time.Duration) {
+	t.Helper()
+	*now += 2 * time.Second
+	if err := h.renewDue(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must returns a function that ends the test after an error, and else returns the revision.
+func must(t *testing.T) func(uint64, error) uint64 {
+	return func(revision uint64, err error) uint64 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return revision
+	}
+}
