@@ -52,7 +52,11 @@ func (l *memberLease) confirm(ctx context.Context, known leaseValue, revision ui
 
 // heldForSure does what held does, and asks the server that leads the bucket.
 func (l *memberLease) heldForSure(ctx context.Context) (v leaseValue, revision uint64, err error) {
-	return l.host.heldForSure(ctx, l.shard)
+	v, revision, isBack, err := l.host.heldForSure(ctx, l.shard)
+	if isBack {
+		l.host.bucketWentBack()
+	}
+	return v, revision, err
 }
 
 // swap implements register: it writes the key of the shard.

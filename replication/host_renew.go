@@ -124,15 +124,17 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 		v := n.renewal(begun)
 		grants = append(grants, shardGrant{n.opts.Shard, v.Term, v.Heirs})
 	}
+	over := h.revision
 	if trusted := trustAll(members); h.unsure || !trusted {
-		if err := h.review(ctx, members, trusted); err != nil {
+		var err error
+		if over, err = h.review(ctx, members, trusted); err != nil {
 			return err
 		}
 		begun = h.opts.Boot()
 	}
 	next := h.value
 	next.Renewal, next.Shards = next.Renewal+1, grants
-	if err := h.write(ctx, next, begun); errors.Is(err, errLost) {
+	if err := h.write(ctx, next, over, begun); errors.Is(err, errLost) {
 		return nil // most likely an own write whose reply was lost; the next read shows it
 	} else if err != nil {
 		return err
@@ -146,10 +148,10 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 	return nil
 }
 
-// write writes the key of the node. It finds out by the way whether the bucket has gone back: then the new state of the key has a
-// revision that was seen already.
-func (h *hostLease) write(ctx context.Context, next nodeValue, begun time.Duration) error {
-	isLost := h.revision == 0 || h.back
+// write writes the key of the node over a revision of it; 0: over none. It finds out by the way whether the bucket has gone back:
+// then the new state of the key has a revision that was seen already.
+func (h *hostLease) write(ctx context.Context, next nodeValue, over uint64, begun time.Duration) error {
+	isLost := over < h.revision || over == 0 || h.back
 	if isLost {
 		// The epoch may have been ended in what was lost, and others may know that: this one is later.
 		next.Epoch += 2
@@ -157,11 +159,11 @@ func (h *hostLease) write(ctx context.Context, next nodeValue, begun time.Durati
 		h.ledger.goesBack()
 	}
 	newest := h.ledger.newest()
-	revision, err := h.put(ctx, h.opts.Node, next, h.revision)
+	revision, err := h.put(ctx, h.opts.Node, next, over)
 	if h.unsure = err != nil; h.unsure {
 		return err
 	}
-	h.emptied = h.emptied || h.revision == 0
+	h.emptied = h.emptied || over == 0
 	h.anew, h.back = h.anew || isLost || revision <= newest, false
 	h.value, h.revision, h.sure = next, revision, begun
 	return nil
@@ -185,28 +187,27 @@ func trustAll(members []*Node) bool {
 	return true
 }
 
-// review reads the key of the node, and takes over its revision: 0 if the bucket was made anew. It returns ErrDeposed if the
-// epoch was ended.
-func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) error {
+// review reads the key of the node, and returns its revision: 0 if the bucket was made anew. One before that of the last write is
+// of a bucket that has gone back, or from a server that lags. It returns ErrDeposed if the epoch was ended.
+func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) (revision uint64, err error) {
 	v, revision, err := h.read(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	lasts := false
 	for _, n := range members {
 		lasts = lasts || n.leadership.left(h.opts.Boot()) > 0
 	}
 	if err := h.judge(v, revision, trusted, lasts); err != nil {
-		return err
+		return 0, err
 	}
-	if h.revision = revision; revision == 0 {
-		return nil
+	if revision == 0 || revision > h.revision {
+		h.revision = revision
 	}
 	// It may be an own write whose reply was lost. The next one must have a renewal of its own.
-	h.anew, h.back = h.anew || v.Epoch > h.value.Epoch, h.back || h.value.after(v)
-	v.Epoch = max(v.Epoch, h.value.Epoch)
-	h.value.Epoch, h.value.Renewal = v.Epoch, max(v.Renewal, h.value.Renewal)
-	return nil
+	h.anew = h.anew || v.Epoch > h.value.Epoch
+	h.value.Epoch, h.value.Renewal = max(v.Epoch, h.value.Epoch), max(v.Renewal, h.value.Renewal)
+	return revision, nil
 }
 
 // restoreAll writes the keys of the members' shards again, if the bucket was made anew or has gone back.
@@ -254,7 +255,7 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	v := r.value
 	r.mu.Unlock()
 	v.Epoch, v.Renewal, v.Heirs = h.value.Epoch, h.value.Renewal, nil // so it is after each state in the bucket that was lost
-	found, revision, err := h.heldForSure(ctx, n.opts.Shard)
+	found, revision, _, err := h.heldForSure(ctx, n.opts.Shard)
 	isOwn := found.Process == v.Process && found.Term == v.Term && !found.Released
 	switch {
 	case errors.Is(err, errDamagedLease), err == nil && revision != 0 && !isOwn && (h.emptied || found.Term >= v.Term):
@@ -274,13 +275,15 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// heldForSure reads the key of a shard from the server that leads the bucket; revision 0: there is none.
-func (h *hostLease) heldForSure(ctx context.Context, shard uint32) (v leaseValue, revision uint64, err error) {
+// heldForSure reads the key of a shard from the server that leads the bucket; revision 0: there is none. isBack says that this has
+// shown that the bucket has gone back, or was made anew.
+func (h *hostLease) heldForSure(ctx context.Context, shard uint32) (v leaseValue, revision uint64, isBack bool, err error) {
+	before := h.ledger.revisions()
 	states, err := h.keys.list(ctx, keyOfShard(shard))
 	if err != nil || len(states) == 0 {
-		return v, 0, err
+		return v, 0, false, err
 	}
-	_ = h.ledger.see(states[0]) // the caller learns of what cannot be read
+	isBack = h.ledger.review(states, before, h.opts.Boot())
 	v, err = decodeLease(states[0].value)
-	return v, states[0].revision, err
+	return v, states[0].revision, isBack, err
 }

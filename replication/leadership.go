@@ -94,6 +94,7 @@ func (n *Node) renew(ctx context.Context) error {
 	begun := n.opts.Boot()
 	// The heirs count from before the write. A renewal that is stored although its reply is lost has named them.
 	next := n.renewal(begun)
+	over := r.revision
 	if trusted := n.Trust() > 0; r.unsure || !trusted {
 		v, revision, err := n.register.read(ctx)
 		damaged := errors.Is(err, errDamagedLease)
@@ -109,9 +110,12 @@ func (n *Node) renew(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		r.revision = revision
+		// One before that of the last write is of a bucket that has gone back, or from a server that lags.
+		if over = revision; revision == 0 || revision > r.revision {
+			r.revision = revision
+		}
 	}
-	revision, err := n.register.swap(ctx, next, r.revision)
+	revision, err := n.register.swap(ctx, next, over)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unsure = err != nil; r.unsure {
