@@ -1,13 +1,30 @@
 package placement
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
 
-// CanDrain returns an error that says why a node cannot drain: there is no such node, it drains already, or the other nodes that
-// are up and do not drain are too few to hold all copies of a shard.
+// Each judgement here goes by what is known now. A request that can become right by itself is refused with a [BusyError]; any
+// other error stays until somebody asks for something else, or changes the cluster.
+
+// BusyError says why a request about the places of shards cannot be carried out now, though it may be soon and by itself: another
+// move has to end before, a node has come a moment ago, or a shard is about to get a leader.
+type BusyError struct{ text string }
+
+// Error implements error.
+func (e *BusyError) Error() string { return e.text }
+
+func busyf(format string, args ...any) error { return &BusyError{fmt.Sprintf(format, args...)} }
+
+// justCame refuses a request about a node that is heard, and not yet for long enough to be up.
+func justCame(node string) error {
+	return busyf("node %s has been there for a moment only; ask again in a few seconds", node)
+}
+
+// CanDrain returns an error that says why a node cannot drain: there is no such node, it is not there, it drains already, or the
+// other nodes that are up and do not drain are too few to hold all copies of a shard. If only the time for which nodes have been
+// there is too short, it is a [BusyError].
 func CanDrain(nodes []Node, shards []Shard, copies int, node string) error {
 	p := newPlan(nodes, shards, copies)
 	n := p.nodes[node]
@@ -16,25 +33,43 @@ func CanDrain(nodes []Node, shards []Shard, copies int, node string) error {
 		return fmt.Errorf("there is no node %q; want one of %s", node, listOf(p.names))
 	case n.Drains:
 		return fmt.Errorf("node %s drains already", node)
+	case n.Comes:
+		return justCame(node)
 	case !n.Up:
-		return fmt.Errorf("node %s is not there, or has been for a moment only; if it does not come back, remove it", node)
+		return fmt.Errorf("node %s is not there; if it does not come back, remove it", node)
 	}
-	others := 0
-	for _, o := range p.nodes {
-		if o.Name != node && o.isEligible() {
-			others++
-		}
-	}
+	others, soon := p.others(node)
 	for i := range p.shards {
 		s := &p.shards[i]
-		if s.holds(node) && others < min(copies, len(s.Copies)) {
+		switch need := min(copies, len(s.Copies)); {
+		case !s.holds(node) || others >= need:
+		case soon >= need:
+			return busyf("node %s cannot drain yet: shard %d would have %s, and is to have %d; other nodes have just come, so ask again in a few seconds", node, s.Number, copiesText(others), copies)
+		default:
 			return fmt.Errorf("node %s cannot drain: shard %d would have %s, and is to have %d; add a node before", node, s.Number, copiesText(others), copies)
 		}
 	}
-	if others == 0 {
-		return fmt.Errorf("node %s cannot drain: it is the only one; add a node before", node)
+	switch {
+	case others > 0:
+		return nil
+	case soon > 0:
+		return busyf("node %s cannot drain yet: the other nodes have just come; ask again in a few seconds", node)
 	}
-	return nil
+	return fmt.Errorf("node %s cannot drain: it is the only one; add a node before", node)
+}
+
+// others returns how many nodes besides one may receive copies now, and how many will when those that have just come are up.
+func (p *plan) others(than string) (now, soon int) {
+	for _, o := range p.nodes {
+		switch {
+		case o.Name == than || o.Drains:
+		case o.Up:
+			now, soon = now+1, soon+1
+		case o.Comes:
+			soon++
+		}
+	}
+	return now, soon
 }
 
 // copiesText returns a number of copies in words.
@@ -49,14 +84,15 @@ func copiesText(n int) string {
 }
 
 // CanRemove returns an error that says why a node cannot be taken out: there is no such node, it is there, or it has the only
-// copy of a shard, or the only one that may be whole.
+// copy of a shard, or the only one that may be whole. It is a [BusyError] if another node that has the shard is there, and so is
+// about to lead it, or to follow.
 func CanRemove(nodes []Node, shards []Shard, node string) error {
 	p := newPlan(nodes, shards, 0)
 	n := p.nodes[node]
 	switch {
 	case n == nil:
 		return fmt.Errorf("there is no node %q; want one of %s", node, listOf(p.names))
-	case n.Up:
+	case n.isThere():
 		return fmt.Errorf("node %s is there: drain it, and stop its process before it is removed", node)
 	}
 	for i := range p.shards {
@@ -64,21 +100,20 @@ func CanRemove(nodes []Node, shards []Shard, node string) error {
 		case !slices.Contains(s.Copies, node):
 		case len(s.Copies) == 1:
 			return fmt.Errorf("node %s has the only copy of shard %d: start it again, and wait until another node has a copy", node, s.Number)
-		case !s.hasOther(node):
+		case s.hasOther(node):
+		case p.isOn(s, node):
+			return busyf("node %s may have the only whole copy of shard %d, because no other node leads it or could; ask again when one leads", node, s.Number)
+		default:
 			return fmt.Errorf("node %s may have the only whole copy of shard %d, because no other node leads it or could: start the others, and wait until one leads", node, s.Number)
 		}
 	}
 	return nil
 }
 
-// BusyError says why a node cannot receive a copy of a shard now, though it may soon: another move has to end
-// before.
-type BusyError struct{ text string }
-
-// Error implements error.
-func (e *BusyError) Error() string { return e.text }
-
-func busyf(format string, args ...any) error { return &BusyError{fmt.Sprintf(format, args...)} }
+// isOn reports whether a node other than one has a copy of a shard, as the places have it, and is there.
+func (p *plan) isOn(s *Shard, than string) bool {
+	return slices.ContainsFunc(s.Copies, func(name string) bool { return name != than && p.node(name).isThere() })
+}
 
 // hasOther reports whether another node than one is known to have a whole copy.
 func (s *Shard) hasOther(than string) bool {
@@ -89,8 +124,9 @@ func (s *Shard) hasOther(than string) bool {
 
 // CanMove judges an operator's wish that a node is to hold a shard, and returns the move. The copy that goes is that of a node
 // that drains or shares a zone with the new one, if there is one, and else the leader's; none goes if there are too few. The
-// error says that there is no such shard or node, that the node is not there or drains, or that it has a copy already; a
-// [BusyError], that another move is under way.
+// error says that there is no such shard or node, that the node is not there or drains, that it has a copy already, or that no
+// node is there that could lead the shard; a [BusyError], that another move is under way, that the node has just come, or that
+// the shard has no leader yet.
 func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) (m Move, err error) {
 	p := newPlan(nodes, shards, copies)
 	i := slices.IndexFunc(p.shards, func(s Shard) bool { return s.Number == shard })
@@ -102,19 +138,23 @@ func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) 
 	switch {
 	case n == nil:
 		return m, fmt.Errorf("there is no node %q; want one of %s", to, listOf(p.names))
+	case s.Leaves == to:
+		return m, busyf("node %s gives its copy of shard %d up; ask again when it has", to, shard)
 	case slices.Contains(s.Copies, to):
 		return m, fmt.Errorf("node %s has a copy of shard %d already", to, shard)
-	case !n.Up:
-		return m, fmt.Errorf("node %s is not there, or has been for a moment only", to)
 	case n.Drains:
 		return m, fmt.Errorf("node %s drains: let it have its share again before", to)
+	case n.Comes:
+		return m, justCame(to)
+	case !n.Up:
+		return m, fmt.Errorf("node %s is not there", to)
 	case s.moves():
 		return m, busyf("another move of shard %d is under way: to node %s", shard, s.Joins)
-	case len(s.Copies) == 0:
-		return m, errors.New("no node is known to have the shard")
-	case s.Leader == "":
-		return m, fmt.Errorf("shard %d has no leader that answers, from which the node could receive it", shard)
-	case p.in[to]:
+	}
+	if err := p.canCopy(s); err != nil {
+		return m, err
+	}
+	if p.in[to] {
 		return m, busyf("node %s receives a copy of another shard at the moment; ask again when it has it", to)
 	}
 	m = Move{Shard: shard, To: to}
@@ -125,6 +165,21 @@ func CanMove(nodes []Node, shards []Shard, copies int, shard uint32, to string) 
 		return m, busyf("node %s gives up a copy of another shard at the moment; ask again when that has moved", m.From)
 	}
 	return m, nil
+}
+
+// canCopy returns an error if a node cannot receive a copy of a shard now, because none leads it.
+func (p *plan) canCopy(s *Shard) error {
+	switch {
+	case s.Leader != "" && len(s.Copies) > 0:
+		return nil
+	case s.Leader != "":
+		return busyf("the place of shard %d is not known yet; ask again in a few seconds", s.Number)
+	case len(s.Copies) == 0:
+		return fmt.Errorf("no node is known to have shard %d", s.Number)
+	case p.isOn(s, ""):
+		return busyf("shard %d has no leader that answers, from which the node could receive it; ask again when it has one", s.Number)
+	}
+	return fmt.Errorf("shard %d has no leader from which the node could receive it, and no node that has it is there: start one of %s", s.Number, listOf(s.Copies))
 }
 
 // goes returns the node whose copy goes when another one receives a copy because an operator wants it.

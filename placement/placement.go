@@ -11,6 +11,7 @@ type Node struct {
 	Weight uint32 // capacity, relative to that of the others; 0 counts as 1
 	Zone   string // copies of a shard are kept in different zones where that can be; "": in none
 	Up     bool   // it is heard, and has been for long enough
+	Comes  bool   // it is heard, and not yet for long enough to be up
 	Drains bool   // it is to hold and lead nothing
 }
 
@@ -34,6 +35,9 @@ type Move struct {
 
 // weight returns the weight of a node, at least 1.
 func (n *Node) weight() int { return max(1, int(n.Weight)) }
+
+// isThere reports whether a node is heard.
+func (n *Node) isThere() bool { return n.Up || n.Comes }
 
 // isEligible reports whether a node may receive copies.
 func (n *Node) isEligible() bool { return n.Up && !n.Drains }

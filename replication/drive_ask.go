@@ -133,7 +133,11 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 
 // placing checks an operator's request, and returns what carries it out.
 func (h *Host) placing(q *PlaceRequest) (from string, act func(context.Context) error, err error) {
-	nodes, shards := h.plan(h.heard(), h.opts.Boot())
+	now := h.opts.Boot()
+	if !h.hasHeardAll(now) {
+		return "", nil, apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0 and has just begun to listen, so it may not know all nodes, and has changed nothing; ask again in a few seconds", h.opts.Node)
+	}
+	nodes, shards := h.plan(h.heard(), now)
 	placed := shards[everywhere+1:]
 	switch q.Verb {
 	case PlaceDrain:

@@ -66,3 +66,40 @@ func TestDriverWithoutALease(t *testing.T) {
 		})
 	}
 }
+
+// TestNodesThatJustCame: what is refused only because a node, or the process that is asked, has been there for a moment only, may
+// be taken later, and is.
+func TestNodesThatJustCame(t *testing.T) {
+	h := NewHost(nil)
+	now := time.Minute
+	h.opts = Options{Node: "a", Shards: 2, Copies: 2, Boot: func() time.Duration { return now }}.withDefaults()
+	h.places, h.began = newPlaces("cluster", 2), now
+	if err := h.places.see(keyState{keyOfPlace(1), placeValue{Cluster: "cluster", Shard: 1, Copies: []string{"a", "b"}, Change: 1}.encode(), 1}); err != nil {
+		t.Fatal(err)
+	}
+	passes := func(d time.Duration) {
+		for end := now + d; now < end; now += beatEvery {
+			for _, node := range []string{"a", "b", "c"} {
+				h.note(hostBeat{Node: node, Process: node, Shards: []shardBeat{{Shard: 0, Role: RoleStandby}}})
+			}
+		}
+	}
+	drain := func(want apierr.Code, says string) {
+		t.Helper()
+		_, _, err := h.placing(&PlaceRequest{Verb: PlaceDrain, Node: "b"})
+		if want == "" && err != nil || want != "" && (err == nil || apierr.From(err).Code != want || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%v; want %q, %q", err, want, says)
+		}
+	}
+	drain(apierr.Unavailable, "has just begun to listen")
+	passes(driveAfter)
+	drain("", "")
+	h.note(hostBeat{Node: "b", Process: "another b", Shards: []shardBeat{{Shard: 0, Role: RoleStandby}}})
+	drain(apierr.Unavailable, "node b has been there for a moment only")
+	now += beatFresh
+	drain(apierr.InvalidField, "node b is not there")
+	passes(beatEvery)
+	drain(apierr.Unavailable, "node b has been there for a moment only")
+	passes(steadyAfter)
+	drain("", "")
+}

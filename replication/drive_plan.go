@@ -14,8 +14,9 @@ func (h *Host) plan(heard []heardNode, now time.Duration) (nodes []placement.Nod
 		n := &heard[i]
 		name := n.beat.Node
 		known[name] = true
+		steady := now-n.since >= steadyAfter
 		nodes = append(nodes, placement.Node{
-			Name: name, Weight: n.beat.Weight, Zone: n.beat.Zone, Up: n.fresh(now) && now-n.since >= steadyAfter, Drains: h.places.draining(name).value.Drains,
+			Name: name, Weight: n.beat.Weight, Zone: n.beat.Zone, Up: n.fresh(now) && steady, Comes: n.fresh(now) && !steady, Drains: h.places.draining(name).value.Drains,
 		})
 	}
 	for _, name := range h.places.named() {

@@ -96,6 +96,13 @@ func (h *Host) mates(now time.Duration, heard bool) (names []string) {
 	return names
 }
 
+// hasHeardAll reports whether this process has listened for so long that it has heard every node that is there.
+func (h *Host) hasHeardAll(now time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now-h.began >= driveAfter
+}
+
 // hasCome reports whether a node is there, and has been for so long, since an instant at least, that its beats have named all
 // shards of which it has data.
 func (h *Host) hasCome(name string, since, now time.Duration) bool {

@@ -22,7 +22,7 @@ type nodeDrainCmd struct {
 func (*nodeDrainCmd) Help() string {
 	return `Other nodes receive copies of the shards that the node holds, one after the other, and lead those that it leads. Nothing is late, no job changes, and no shard has fewer copies meanwhile. In the end the node leads nothing and holds only the first shard, of which every node has a copy: stop its process, and take its name out with 'carillon node remove'. The node stays empty until then, also over a restart; --cancel gives it its share back.
 
-The command is refused if the other nodes cannot hold all copies: add a node before.
+The command is refused if the other nodes cannot hold all copies: add a node before. While that, or the drain itself, waits only for nodes that have just come, it asks again, for up to --timeout.
 
 Examples:
 
@@ -82,7 +82,7 @@ type nodeRemoveCmd struct {
 
 // Help is what `carillon node remove --help` says besides the flags.
 func (*nodeRemoveCmd) Help() string {
-	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. It is refused if the node is there, and if it has the only copy of a shard.
+	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, it asks again, for up to --timeout.
 
 Examples:
 
@@ -106,11 +106,22 @@ func (c *nodeRemoveCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// place asks for a change of the places of shards, within a time: again, while another change has to end before. Only a cluster
-// of several shards has places.
+// place asks for a change of the places of shards, within a time: again, while a node says that it may be taken later, as when
+// another change has to end before. Only a cluster of several shards has places.
 func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	return untilTaken(ctx, func() error {
+		if err := r.hasPlaces(ctx); err != nil {
+			return err
+		}
+		_, err := r.Place(ctx, q)
+		return err
+	})
+}
+
+// hasPlaces returns an error if the cluster has no places of shards, or no leader that could change them at the moment.
+func (r *remote) hasPlaces(ctx context.Context) error {
 	s, err := r.Status(ctx)
 	switch {
 	case err != nil:
@@ -120,12 +131,9 @@ func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRe
 	case len(s.Shards) == 0:
 		return errors.New("the cluster has one shard, of which each node has a copy: a node is added by starting it, and removed by stopping it")
 	case !s.Shards[0].HasLeader:
-		return errors.New("shard 0 has no leader that answers, and that one places the shards; try again when it has one")
+		return &client.Error{Code: client.CodeUnavailable, Message: "shard 0 has no leader that answers, and that one places the shards; nothing has changed, try again when it has one"}
 	}
-	return untilTaken(ctx, func() error {
-		_, err := r.Place(ctx, q)
-		return err
-	})
+	return nil
 }
 
 // emptyPoll is the time between two looks at a node that drains.

@@ -93,7 +93,7 @@ type shardMoveCmd struct {
 
 // Help is what `carillon shard move --help` says besides the flags.
 func (*shardMoveCmd) Help() string {
-	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. A node that does not hold the shard receives a copy of it before, in the place of the leader's, and the shard stays there until a node drains or an operator moves it. The command is refused, and nothing changes, if there is no such shard or node, if the shard has no leader, if the node leads it already, and if the node lacks commits. While another move is in the way, it waits.
+	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. A node that does not hold the shard receives a copy of it before, in the place of the leader's, and the shard stays there until a node drains or an operator moves it. The command is refused, and nothing changes, if there is no such shard or node, if the shard has no leader, if the node leads it already, and if the node lacks commits. A node that does not hold the shard waits for its copy while another move is in the way, while a node is about to lead the shard, and when it has just come itself.
 
 Examples:
 
