@@ -85,15 +85,13 @@ func (d *driver) step(ctx context.Context, now time.Duration) error {
 			return err
 		}
 	}
-	planned, shards := d.plan(nodes, now)
-	for _, m := range placement.Next(planned, shards[everywhere+1:], d.copies()) {
-		if err := d.begin(ctx, m); err != nil {
-			return err
-		}
+	o, err := d.beginAll(ctx, nodes, now)
+	if err != nil {
+		return err
 	}
 	if every := d.opts.SpreadEvery; every > 0 && now-d.spread >= every && !misses(nodes, now) {
 		d.spread = now
-		d.spreadOnce(placement.Spread(planned, shards))
+		d.spreadOnce(placement.Spread(o.nodes, o.shards))
 	}
 	return nil
 }
@@ -121,7 +119,7 @@ func (d *driver) fill(ctx context.Context, nodes []heardNode, now time.Duration)
 		}
 	}
 	for _, name := range d.places.lostDrains() {
-		if err := d.places.putDrain(ctx, d.keys, name, true); err != nil {
+		if err := d.places.putDrain(ctx, d.keys, name, drainSeen{}, true); err != nil { // unless there is a key again
 			return err
 		}
 	}
@@ -189,9 +187,25 @@ func takes(node string, shard uint32, nodes []heardNode, now time.Duration) bool
 	})
 }
 
-// begin writes a move that is to begin.
-func (d *driver) begin(ctx context.Context, m placement.Move) error {
-	at := d.places.of(m.Shard)
+// beginAll begins the moves that are to begin now, and returns the outlook after it. It plans before each of them, because a write
+// takes time, and an operator may ask for another move, or let a node drain, meanwhile.
+func (d *driver) beginAll(ctx context.Context, nodes []heardNode, now time.Duration) (o outlook, err error) {
+	o = d.plan(nodes, now)
+	for range d.opts.Shards {
+		moves := placement.Next(o.nodes, o.placed(), d.copies())
+		if len(moves) == 0 {
+			break
+		}
+		if err := d.begin(ctx, moves[0], o.places[moves[0].Shard]); err != nil {
+			return o, err
+		}
+		o = d.plan(nodes, now)
+	}
+	return o, nil
+}
+
+// begin writes a move that is to begin over the place by which it was planned.
+func (d *driver) begin(ctx context.Context, m placement.Move, at placeSeen) error {
 	next := at.value
 	if next.Shard = m.Shard; m.To == "" {
 		next = next.without(m.From)

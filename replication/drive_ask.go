@@ -114,16 +114,33 @@ func (h *Host) replyPlace(m *inbox.Request, from string, err error) {
 	respond(m, replyPlace, reply)
 }
 
+// judgedMost bounds how often a request is judged, see [Host.place].
+const judgedMost = 5
+
 // place carries out an operator's request. Of a move it returns the node whose copy goes.
+//
+// The audit log needs time for the entry of the request, and the driver or another process may change the places meanwhile. So the
+// request is judged again when its entry is there, and whenever a key was not what it was judged by. A move of which another copy
+// goes then has another entry.
 func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	from, act, err := h.placing(q)
-	if err == nil {
-		err = h.auditPlace(ctx, q, by, from)
-	}
-	if err == nil {
-		err = act(ctx)
+	audited, entry := false, "" // the copy that goes by the newest entry
+	for range judgedMost {
+		var act func(context.Context) error
+		if from, act, err = h.placing(q); err != nil {
+			break
+		}
+		if !audited || entry != from {
+			if err = h.auditPlace(ctx, q, by, from); err != nil {
+				break
+			}
+			audited, entry, err = true, from, errLost // unless it is still right
+			continue
+		}
+		if err = act(ctx); !errors.Is(err, errLost) {
+			break
+		}
 	}
 	if err == nil {
 		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
@@ -131,32 +148,36 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 	return from, notWritten(err)
 }
 
-// placing checks an operator's request, and returns what carries it out.
+// placing judges an operator's request by what is known now, and returns what carries it out over just that. An act that returns
+// errLost has found something else, and this process knows it then.
 func (h *Host) placing(q *PlaceRequest) (from string, act func(context.Context) error, err error) {
 	now := h.opts.Boot()
 	if !h.hasHeardAll(now) {
 		return "", nil, apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0 and has just begun to listen, so it may not know all nodes, and has changed nothing; ask again in a few seconds", h.opts.Node)
 	}
-	nodes, shards := h.plan(h.heard(), now)
-	placed := shards[everywhere+1:]
+	o := h.plan(h.heard(), now)
+	drain := func(drains bool) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return h.places.putDrain(ctx, h.keys, q.Node, o.drains[q.Node], drains)
+		}
+	}
 	switch q.Verb {
 	case PlaceDrain:
-		act = func(ctx context.Context) error { return h.places.putDrain(ctx, h.keys, q.Node, true) }
-		return "", act, refused("node", placement.CanDrain(nodes, placed, h.copies(), q.Node))
+		return "", drain(true), refused("node", placement.CanDrain(o.nodes, o.placed(), h.copies(), q.Node))
 	case PlaceKeep:
-		if !h.places.draining(q.Node).value.Drains {
+		if !o.drains[q.Node].value.Drains {
 			return "", nil, apierr.Errorf(apierr.InvalidField, "node", "node %s does not drain", q.Node)
 		}
-		return "", func(ctx context.Context) error { return h.places.putDrain(ctx, h.keys, q.Node, false) }, nil
+		return "", drain(false), nil
 	case PlaceRemove:
-		act = func(ctx context.Context) error { return h.remove(ctx, placed, q.Node) }
-		return "", act, refused("node", placement.CanRemove(nodes, placed, q.Node))
+		act = func(ctx context.Context) error { return h.remove(ctx, &o, q.Node) }
+		return "", act, refused("node", placement.CanRemove(o.nodes, o.placed(), q.Node))
 	case PlaceMove:
 		if q.Shard == everywhere {
 			return "", nil, apierr.Errorf(apierr.InvalidField, "shard", "shard 0 is on every node, so no copy of it moves; a hand-over lets another node lead it")
 		}
-		m, err := placement.CanMove(nodes, placed, h.copies(), q.Shard, q.To)
-		return m.From, func(ctx context.Context) error { return h.move(ctx, m) }, refused("to", err)
+		m, err := placement.CanMove(o.nodes, o.placed(), h.copies(), q.Shard, q.To)
+		return m.From, func(ctx context.Context) error { return h.move(ctx, m, o.places[m.Shard]) }, refused("to", err)
 	}
 	return "", nil, apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
 }
@@ -188,9 +209,9 @@ func refused(field string, err error) error {
 }
 
 // remove takes a node that is gone for good out of all places. A copy of a shard that it alone has is not given up.
-func (h *Host) remove(ctx context.Context, shards []placement.Shard, node string) error {
-	for _, s := range shards {
-		at := h.places.of(s.Number)
+func (h *Host) remove(ctx context.Context, o *outlook, node string) error {
+	for _, s := range o.placed() {
+		at := o.places[s.Number]
 		if !at.value.has(node) {
 			continue
 		}
@@ -198,8 +219,8 @@ func (h *Host) remove(ctx context.Context, shards []placement.Shard, node string
 			return err
 		}
 	}
-	if h.places.draining(node).value.Drains {
-		if err := h.places.putDrain(ctx, h.keys, node, false); err != nil {
+	if at := o.drains[node]; at.value.Drains {
+		if err := h.places.putDrain(ctx, h.keys, node, at, false); err != nil {
 			return err
 		}
 	}
@@ -207,9 +228,8 @@ func (h *Host) remove(ctx context.Context, shards []placement.Shard, node string
 	return nil
 }
 
-// move lets a node hold a shard.
-func (h *Host) move(ctx context.Context, m placement.Move) error {
-	at := h.places.of(m.Shard)
+// move lets a node hold a shard, whose place is still the one that was judged.
+func (h *Host) move(ctx context.Context, m placement.Move, at placeSeen) error {
 	next := at.value
 	next.Joins, next.Leaves, next.Pinned = m.To, m.From, true
 	h.opts.Logger.Info("an operator moves a copy of a shard", slog.Uint64(job.LogShard, uint64(m.Shard)), slog.String("to", m.To), slog.String("from", m.From))

@@ -6,33 +6,45 @@ import (
 	"github.com/carillon-io/carillon/placement"
 )
 
-// plan returns the nodes and all shards as the planner sees them. A node that a key names, and that is not heard, is one that is
-// not up.
-func (h *Host) plan(heard []heardNode, now time.Duration) (nodes []placement.Node, shards []placement.Shard) {
+// outlook is the cluster as the planner sees it, with the keys by which it does: what is decided by an outlook is written only over
+// these states of the keys, so no decision is written over what it did not know.
+type outlook struct {
+	nodes  []placement.Node
+	shards []placement.Shard
+	places []placeSeen          // of the shards
+	drains map[string]drainSeen // of the nodes
+}
+
+// placed returns the shards whose copies move.
+func (o *outlook) placed() []placement.Shard { return o.shards[everywhere+1:] }
+
+// plan returns the outlook at present. A node that a key names, and that is not heard, is one that is not up.
+func (h *Host) plan(heard []heardNode, now time.Duration) outlook {
+	o := outlook{places: h.places.all(), drains: h.places.allDrains()}
 	known := make(map[string]bool)
 	for i := range heard {
 		n := &heard[i]
 		name := n.beat.Node
 		known[name] = true
 		steady := now-n.since >= steadyAfter
-		nodes = append(nodes, placement.Node{
-			Name: name, Weight: n.beat.Weight, Zone: n.beat.Zone, Up: n.fresh(now) && steady, Comes: n.fresh(now) && !steady, Drains: h.places.draining(name).value.Drains,
+		o.nodes = append(o.nodes, placement.Node{
+			Name: name, Weight: n.beat.Weight, Zone: n.beat.Zone, Up: n.fresh(now) && steady, Comes: n.fresh(now) && !steady, Drains: o.drains[name].value.Drains,
 		})
 	}
-	for _, name := range h.places.named() {
+	for _, name := range namedBy(o.places, o.drains) {
 		if !known[name] {
-			nodes = append(nodes, placement.Node{Name: name, Weight: 1, Drains: h.places.draining(name).value.Drains})
+			o.nodes = append(o.nodes, placement.Node{Name: name, Weight: 1, Drains: o.drains[name].value.Drains})
 		}
 	}
 	for n := range uint32(h.opts.Shards) {
-		shards = append(shards, h.planOf(n, heard, now))
+		o.shards = append(o.shards, h.planOf(n, &o.places[n], heard, now))
 	}
-	return nodes, shards
+	return o
 }
 
-// planOf returns a shard as the planner sees it.
-func (h *Host) planOf(shard uint32, heard []heardNode, now time.Duration) placement.Shard {
-	v := h.places.of(shard).value
+// planOf returns a shard as the planner sees it, by its place.
+func (h *Host) planOf(shard uint32, at *placeSeen, heard []heardNode, now time.Duration) placement.Shard {
+	v := &at.value
 	s := placement.Shard{Number: shard, Copies: v.Copies, Joins: v.Joins, Leaves: v.Leaves, Pinned: v.Pinned}
 	leader, says, led := leaderOf(heard, shard, now)
 	if led {
@@ -47,7 +59,7 @@ func (h *Host) planOf(shard uint32, heard []heardNode, now time.Duration) placem
 		if shard == everywhere {
 			s.Copies = append(s.Copies, n.beat.Node)
 		}
-		if led && isLevel(own, says) && h.mayHold(shard, n.beat.Node) {
+		if led && isLevel(own, says) && at.mayHold(n.beat.Node) {
 			s.Level = append(s.Level, n.beat.Node)
 		}
 	}

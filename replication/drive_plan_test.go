@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -23,11 +24,11 @@ func TestDrainedNodeIsKnownUntilItIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	nodes, shards := h.plan(h.heard(), h.opts.Boot())
-	if err := placement.CanRemove(nodes, shards[1:], "gone"); err != nil {
+	o := h.plan(h.heard(), h.opts.Boot())
+	if err := placement.CanRemove(o.nodes, o.placed(), "gone"); err != nil {
 		t.Error(err)
 	}
-	if placement.CanRemove(nodes, shards[1:], "kept") == nil {
+	if placement.CanRemove(o.nodes, o.placed(), "kept") == nil {
 		t.Error("a node that no key names any more is removed")
 	}
 }
@@ -108,5 +109,11 @@ func TestLaterPlacesStay(t *testing.T) {
 	}
 	if at := p.of(1); at.revision != 0 || at.isKnown() {
 		t.Errorf("%+v", at)
+	}
+	keys := &mapKeys{states: map[string]keyState{keyOfPlace(1): {keyOfPlace(1), []byte(`{"version":9,"cluster":"cluster"}`), 4}}}
+	for range 2 { // the second one would know the key by the first
+		if err := p.put(t.Context(), keys, p.of(1), placeValue{Shard: 1, Copies: []string{"a"}}); !errors.Is(err, errLost) {
+			t.Errorf("it is written over: %v", err)
+		}
 	}
 }

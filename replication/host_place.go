@@ -126,7 +126,7 @@ func (h *Host) mayHold(shard uint32, node string) bool {
 		return true
 	}
 	at := h.places.of(shard)
-	return !at.isKnown() || slices.Contains(at.value.Copies, node)
+	return at.mayHold(node)
 }
 
 // drains reports whether a node is to hold nothing, as far as that is known.

@@ -31,10 +31,9 @@ type placeSeen struct {
 // isKnown reports whether the shard has a place.
 func (p *placeSeen) isKnown() bool { return p.revision != 0 && p.value.Change != 0 }
 
-// drainSeen is whether a node drains, with the revision of its key.
-type drainSeen struct {
-	value    drainValue
-	revision uint64
+// mayHold reports whether a node is to hold the shard, as far as that is known.
+func (p *placeSeen) mayHold(node string) bool {
+	return !p.isKnown() || slices.Contains(p.value.Copies, node)
 }
 
 func newPlaces(cluster string, shards int) *places {
@@ -91,22 +90,6 @@ func (p *places) decode(s keyState) (v placeValue, err error) {
 	return placeValue{}, nil
 }
 
-func (p *places) seeDrain(name string, s keyState) error {
-	v, err := decodeDrain(s.value)
-	if s.revision != 0 && (err != nil || v.Cluster != p.cluster) {
-		return err // a node of another cluster, or nothing that can be read: the node does not drain
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.drains[name]; s.revision == 0 {
-		delete(p.drains, name)
-	} else if known || len(p.drains) < nodesMost {
-		p.drains[name] = drainSeen{v, s.revision}
-	}
-	p.tell()
-	return nil
-}
-
 // tell notes that something has changed. The caller holds the mutex.
 func (p *places) tell() {
 	select {
@@ -122,27 +105,33 @@ func (p *places) of(shard uint32) placeSeen {
 	return p.places[shard]
 }
 
-// draining returns whether a node drains.
-func (p *places) draining(node string) drainSeen {
+// all returns the places of all shards, by number.
+func (p *places) all() []placeSeen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.drains[node]
+	list := make([]placeSeen, p.shards)
+	for shard, at := range p.places {
+		list[shard] = at
+	}
+	return list
 }
 
-// named returns the nodes that the keys name, sorted: they hold or receive copies, or drain.
-func (p *places) named() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// named returns the nodes that the keys name, sorted.
+func (p *places) named() []string { return namedBy(p.all(), p.allDrains()) }
+
+// namedBy returns the nodes that some keys name, sorted: they hold or receive copies, or drain.
+func namedBy(places []placeSeen, drains map[string]drainSeen) []string {
 	names := make(map[string]bool)
-	for _, at := range p.places {
-		for _, name := range at.value.Copies {
+	for i := range places {
+		v := &places[i].value
+		for _, name := range v.Copies {
 			names[name] = true
 		}
-		if at.value.Joins != "" {
-			names[at.value.Joins] = true
+		if v.Joins != "" {
+			names[v.Joins] = true
 		}
 	}
-	for name, at := range p.drains {
+	for name, at := range drains {
 		if at.value.Drains {
 			names[name] = true
 		}
@@ -205,19 +194,6 @@ func (p *places) review(states []keyState, before map[string]uint64) {
 	}
 }
 
-// lostDrains returns the nodes that drain, and whose keys are gone.
-func (p *places) lostDrains() (names []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for name, at := range p.drains {
-		if at.revision == 0 && at.value.Drains {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // put writes the place of a shard if it is still as it was last seen, and returns errLost if it is not.
 func (p *places) put(ctx context.Context, keys keys, old placeSeen, v placeValue) error {
 	v.Cluster, v.Change = p.cluster, old.value.Change+1
@@ -233,34 +209,23 @@ func (p *places) put(ctx context.Context, keys keys, old placeSeen, v placeValue
 }
 
 // refresh reads the key of a place, because it is not what was known of it: another process has written it, or the bucket was
-// made anew. What it reads may be old; then the next write fails as well, and reads it again.
+// made anew. What it reads may be old; then the next write fails as well, and reads it again. What a later release has written
+// stays unknown, so that it is not written over.
 func (p *places) refresh(ctx context.Context, keys keys, shard uint32) {
 	b, revision, err := keys.get(ctx, keyOfPlace(shard))
 	if err != nil {
 		return
 	}
 	v, err := p.decode(keyState{keyOfPlace(shard), b, revision})
+	if err != nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := p.places[shard]
-	if at.revision = revision; err == nil && v.Change >= at.value.Change {
+	if at.revision = revision; v.Change >= at.value.Change {
 		at.value = v
 	}
 	p.places[shard] = at
 	p.tell()
-}
-
-// putDrain writes whether a node drains.
-func (p *places) putDrain(ctx context.Context, keys keys, node string, drains bool) error {
-	b := drainValue{Cluster: p.cluster, Node: node, Drains: drains}.encode()
-	revision, err := keys.put(ctx, drainKeys+node, b, p.draining(node).revision)
-	if errors.Is(err, errLost) { // the key is read, and written once more
-		if _, now, failed := keys.get(ctx, drainKeys+node); failed == nil {
-			revision, err = keys.put(ctx, drainKeys+node, b, now)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("replication: write whether node %s drains: %w", node, err)
-	}
-	return p.see(keyState{drainKeys + node, b, revision})
 }

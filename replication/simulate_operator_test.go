@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // Faults of machines, and what operators do.
@@ -93,7 +95,23 @@ func (g *ground) operate() {
 		g.machines[g.rng.IntN(len(g.machines))].askHandover(shard, data)
 	default:
 		g.askPlaces(PlaceRequest{Verb: PlaceMove, Shard: shard, To: node.name})
+		if g.rng.IntN(2) == 0 { // and another operator for another node, a moment later
+			other := g.machines[g.rng.IntN(len(g.machines))]
+			g.after(g.between(0, 200*time.Millisecond), func() { g.askPlaces(PlaceRequest{Verb: PlaceMove, Shard: shard, To: other.name}) })
+		}
 	}
+}
+
+// audit takes the time that the audit log needs for an entry of a request about the places: that of a commit, or more.
+func (m *machine) audit(_ context.Context, op Operation) error {
+	if g := m.ground; op.Action != job.ActionHandOver {
+		most := 100 * time.Millisecond
+		if g.rng.IntN(4) == 0 {
+			most = callTimeout
+		}
+		g.sleep(g.between(time.Millisecond, most))
+	}
+	return nil
 }
 
 // askPlaces carries a request about the places to all processes. Those that drive carry it out.

@@ -141,6 +141,12 @@ func (o *overseer) copiesGo(p *process, old, next *placeValue) {
 // begins checks a decision by which a move begins.
 func (o *overseer) begins(p *process, old, next *placeValue, asked bool) {
 	o.counts["moves begin"]++
+	switch {
+	case old.Joins != "":
+		o.fail("over", "%s lets a copy of shard %d come to %s, while it moves to %s", p.name, next.Shard, next.Joins, old.Joins)
+	case slices.Contains(next.Copies, next.Joins), next.Leaves != "" && !slices.Contains(next.Copies, next.Leaves):
+		o.fail("over", "%s begins a move of shard %d by what is not so: %+v", p.name, next.Shard, next)
+	}
 	in, out := 0, 0
 	for _, w := range o.worlds {
 		v := p.host.places.of(w.number).value
