@@ -26,6 +26,7 @@ type challenger struct {
 	seen     time.Duration // when this revision was first seen
 	missed   time.Duration // when the lease was first found missing; 0: the node has not read it, or there was one
 	back     time.Duration // when the bucket was last found to have gone back; 0: never
+	newest   uint64        // greatest term that was known then
 	silence
 
 	// before is the process that held the lease when this process first saw it. If that process is this node's,
@@ -94,14 +95,17 @@ func (r *challenger) vanished(now time.Duration) {
 }
 
 // wentBack records that at an instant the bucket was found to have gone back, as when a NATS that does not sync loses power, or
-// to be made anew. What it shows is of the past until a lease is over: another node may have led since, and still launch.
+// to be made anew. What it shows is of the past until it shows no earlier term than before, as when the leader has written its
+// lease again, or a lease is over: another node may have led since, and still launch.
 func (r *challenger) wentBack(now, at time.Duration) {
 	r.vanished(now)
-	r.back = at
+	r.back, r.newest = at, max(r.newest, r.value.Term)
 }
 
 // isPast reports whether what the bucket shows may be of the past.
-func (r *challenger) isPast(now time.Duration) bool { return r.back != 0 && now-r.back < r.lease }
+func (r *challenger) isPast(now time.Duration) bool {
+	return r.back != 0 && now-r.back < r.lease && r.value.Term < r.newest
+}
 
 // unseen reports whether this node has not found out yet whether there is a lease.
 func (r *challenger) unseen() bool { return r.revision == 0 && r.missed == 0 }

@@ -19,6 +19,14 @@ func TestBucketGoesBack(t *testing.T) {
 		"behind the claim, and so the renewals": {func(k *racingKeys, shard, node keyState) {
 			k.values[keyOfNode("a")], k.values[keyOfShard(0)], k.revision = node, shard, shard.revision
 		}, true},
+		"behind the beginning of the process": {func(k *racingKeys, shard, node keyState) {
+			v := nodeValue{Cluster: testCluster.String(), Node: "a", Process: "p0", Epoch: 3, Renewal: 9}
+			k.values[keyOfNode("a")], k.values[keyOfShard(0)] = keyState{keyOfNode("a"), v.encode(), 1}, shard
+		}, true},
+		"behind the beginning of the node": {func(k *racingKeys, shard, node keyState) {
+			delete(k.values, keyOfNode("a"))
+			k.values[keyOfShard(0)], k.revision = shard, shard.revision
+		}, true},
 		"behind the claim, and another node has taken the shard": {func(k *racingKeys, shard, node keyState) {
 			k.values[keyOfNode("a")] = node
 			k.revision = shard.revision

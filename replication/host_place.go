@@ -93,19 +93,22 @@ func (h *Host) Wanted() (shards []uint32) {
 // Placed returns a channel of capacity 1 that has an element whenever a place may have changed.
 func (h *Host) Placed() <-chan struct{} { return h.placed }
 
-// MayDrop reports whether this process may give up its copy of a shard: as many other nodes as there are to be copies hold it,
-// and one of them leads it, in an epoch in which, or after which, this one has its newest commit. That leader has all that this
-// one has from the log. While this process leads, MayDrop has it hand the shard over.
+// MayDrop reports whether this process may give up its copy of a shard: as many other nodes as there are to be copies are to hold
+// it, and are heard to have it all; and one of them leads it, in an epoch in which, or after which, this one has its newest commit.
+// That leader has all that this one has from the log. A place alone proves no copy: where NATS has gone back, it names nodes that
+// have given theirs up. While this process leads, MayDrop has it hand the shard over.
 func (h *Host) MayDrop(shard uint32) bool {
 	m, at := h.member(shard), h.places.of(shard)
 	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.copies() {
 		return false
 	}
-	leader, says, led := leaderOf(h.heard(), shard, h.opts.Boot())
+	heard, now := h.heard(), h.opts.Boot()
+	leader, says, led := leaderOf(heard, shard, now)
 	if led && leader == h.opts.Node {
 		h.passOn(m)
 	}
-	return led && leader != h.opts.Node && slices.Contains(at.value.Copies, leader) && m.Role() == RoleStandby && says.Epoch >= m.local.Last().Epoch
+	standbys := h.planOf(shard, &at, heard, now).Level
+	return led && 1+len(standbys) >= h.copies() && leader != h.opts.Node && slices.Contains(at.value.Copies, leader) && m.Role() == RoleStandby && says.Epoch >= m.local.Last().Epoch
 }
 
 // passOn hands a shard over that this process leads and is not to hold.

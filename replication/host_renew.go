@@ -231,11 +231,10 @@ func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
 	isAnew := empty && h.revision == 0
-	isOwn := v.Process == h.value.Process
-	isEarlier := isOwn && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
+	isEarlier := v.Process == h.value.Process && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
 	isOlder := revision < h.revision && !v.after(h.value)
 	switch {
-	case empty && trusted, isOwn && isOlder && trusted: // the write shows whether the bucket has gone back
+	case trusted && (empty || isOlder): // the write shows whether the bucket has gone back
 		return nil
 	case (isAnew || isEarlier || isOlder) && lasts:
 		return errStale
@@ -258,7 +257,7 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	found, revision, _, err := h.heldForSure(ctx, n.opts.Shard)
 	isOwn := found.Process == v.Process && found.Term == v.Term && !found.Released
 	switch {
-	case errors.Is(err, errDamagedLease), err == nil && revision != 0 && !isOwn && (h.emptied || found.Term >= v.Term):
+	case errors.Is(err, errDamagedLease), err == nil && revision != 0 && !isOwn && found.Term >= v.Term:
 		n.loses(leaseSeen{value: found, revision: revision, damaged: err != nil})
 		return nil
 	case err != nil:

@@ -160,7 +160,8 @@ func (n *Node) awaited(now time.Duration) (nodes []string, left time.Duration) {
 		return nil, 0
 	}
 	leader, led := n.peers.leader(now)
-	if a.over = n.opts.keepsAcked() || led && !(a.fresh && n.lacksOf(leader)); a.over || led {
+	hasAll := !a.fresh || !n.lacksOf(leader) || n.complete.Load() // a fresh copy that was level once has all that a leader had
+	if a.over = n.opts.keepsAcked() || led && hasAll; a.over || led {
 		return nil, 0
 	}
 	missing, longer := n.others(now)
