@@ -62,7 +62,9 @@ func (f *tailSession) claimReason() string {
 }
 
 // reasonNow returns the reason for which the lease permits a claim now; "" if it does not.
-func (n *Node) reasonNow(now time.Duration) string { return n.challenger.claimReason(now, n.isLed(now)) }
+func (n *Node) reasonNow(now time.Duration) string {
+	return n.challenger.claimReason(now, n.isLed(now))
+}
 
 // isLed reports whether another node says that it leads, in no earlier epoch than this node knows, and the lease is not that node's.
 func (n *Node) isLed(now time.Duration) bool {

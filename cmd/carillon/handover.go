@@ -151,11 +151,24 @@ func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration)
 		}
 		select {
 		case <-ctx.Done():
-			return done, errors.Join(fmt.Errorf("%s has stopped leading for %s, and no node leads yet", reply.From, reply.To), err)
+			return done, &notYetLed{reply, err}
 		case <-time.After(handoverPoll):
 		}
 	}
 }
+
+// notYetLed says that a node has handed over, and that no other one leads yet. What the status said last is its cause, and not
+// part of its text: that of a request which found no leader is that nothing was done.
+type notYetLed struct {
+	client.HandoverReply
+	cause error
+}
+
+func (e *notYetLed) Error() string {
+	return fmt.Sprintf("%s has stopped leading for %s, and no node leads yet; see carillon status", e.From, e.To)
+}
+
+func (e *notYetLed) Unwrap() error { return e.cause }
 
 // askUntilTaken asks the leader to hand over, again and again while it says that a later request may succeed: the log may not
 // acknowledge commits now.
