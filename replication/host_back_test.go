@@ -74,8 +74,13 @@ func TestClaimIsLost(t *testing.T) {
 	n.leadership.revision = must(t)(l.swap(ctx, v, revision))
 	k.values[keyOfShard(0)], k.revision = shard, shard.revision
 	renewed(t, h, &now)
-	if found, _ := decodeLease(k.values[keyOfShard(0)].value); found.Process != "pa" || n.Trust() <= 0 {
+	found, _ := decodeLease(k.values[keyOfShard(0)].value)
+	if found.Process != "pa" || n.Trust() <= 0 {
 		t.Errorf("it trusts its lease for %s, and the key of the shard is %+v", n.Trust(), found)
+	}
+	at := k.values[keyOfShard(0)].revision
+	if renewed(t, h, &now); k.values[keyOfShard(0)].revision != at {
+		t.Error("the key of the shard is written with each renewal")
 	}
 }
 

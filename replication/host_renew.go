@@ -156,15 +156,19 @@ func (h *hostLease) write(ctx context.Context, next nodeValue, over uint64, begu
 		// The epoch may have been ended in what was lost, and others may know that: this one is later.
 		next.Epoch += 2
 		h.tried = next.Epoch
-		h.ledger.goesBack()
+		h.ledger.goesBack(0)
 	}
 	newest := h.ledger.newest()
 	revision, err := h.put(ctx, h.opts.Node, next, over)
 	if h.unsure = err != nil; h.unsure {
 		return err
 	}
+	if revision <= newest {
+		isLost = true
+		h.ledger.goesBack(revision)
+	}
 	h.emptied = h.emptied || over == 0
-	h.anew, h.back = h.anew || isLost || revision <= newest, false
+	h.anew, h.back = h.anew || isLost, false
 	h.value, h.revision, h.sure = next, revision, begun
 	return nil
 }

@@ -52,11 +52,11 @@ func (l *ledger) newest() uint64 {
 	return l.top
 }
 
-// goesBack notes that revisions begin again.
-func (l *ledger) goesBack() {
+// goesBack notes that revisions begin again, after one.
+func (l *ledger) goesBack(to uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.top = 0
+	l.top = to
 }
 
 // forget removes what is known of a key if that is still a revision, and reports whether it was. The caller holds the mutex.
