@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
 )
 
 // Host is what the members of one process share, however many shards it has: one beat to the other nodes, one question
@@ -57,8 +58,9 @@ type hosted struct {
 	*Node
 	end    context.CancelCauseFunc // ends it
 	asker  asker
-	asking bool   // a question for it is under way; guarded by the host's mutex
-	told   answer // that was passed on to it last, and when; they belong to the question under way
+	asking bool         // a question for it is under way; guarded by the host's mutex
+	goes   job.Position // where its log ended when it was first found that its copy may go; guarded by the host's mutex
+	told   answer       // that was passed on to it last, and when; they belong to the question under way
 	toldAt time.Duration
 }
 

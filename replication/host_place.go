@@ -99,16 +99,48 @@ func (h *Host) Placed() <-chan struct{} { return h.placed }
 // have given theirs up. While this process leads, MayDrop has it hand the shard over.
 func (h *Host) MayDrop(shard uint32) bool {
 	m, at := h.member(shard), h.places.of(shard)
-	if shard == everywhere || m == nil || !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.copies() {
+	if shard == everywhere || m == nil {
 		return false
 	}
-	heard, now := h.heard(), h.opts.Boot()
-	leader, says, led := leaderOf(heard, shard, now)
+	if !at.isKnown() || at.value.has(h.opts.Node) || len(at.value.Copies) < h.copies() {
+		h.stays(m)
+		return false
+	}
+	heard := h.heard()
+	leader, says, led := leaderOf(heard, shard, h.opts.Boot())
 	if led && leader == h.opts.Node {
 		h.passOn(m)
 	}
-	standbys := h.planOf(shard, &at, heard, now).Level
-	return led && 1+len(standbys) >= h.copies() && leader != h.opts.Node && slices.Contains(at.value.Copies, leader) && m.Role() == RoleStandby && says.Epoch >= m.local.Last().Epoch
+	return led && leader != h.opts.Node && slices.Contains(at.value.Copies, leader) && m.Role() == RoleStandby && says.Epoch >= m.local.Last().Epoch &&
+		h.wholeElsewhere(m, &at, heard) >= h.copies()
+}
+
+// stays notes that the copy of a member is wanted.
+func (h *Host) stays(m *hosted) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m.goes = job.Position{}
+}
+
+// wholeElsewhere returns how many of the nodes that are to hold a shard have all that the log of this member had when it was first
+// found that its copy may go. The log grows meanwhile, and beats are always a little behind it.
+func (h *Host) wholeElsewhere(m *hosted, at *placeSeen, heard []heardNode) (whole int) {
+	last, now := m.local.Last(), h.opts.Boot()
+	h.mu.Lock()
+	if m.goes == (job.Position{}) {
+		m.goes = last
+	}
+	goes := m.goes
+	h.mu.Unlock()
+	for i := range heard {
+		n := &heard[i]
+		own, has := n.of(m.opts.Shard)
+		isThere := has && n.fresh(now) && (own.Role == RoleLeader || own.Role == RoleStandby) && slices.Contains(at.value.Copies, n.beat.Node)
+		if isThere && (own.Epoch > goes.Epoch || own.Epoch == goes.Epoch && own.LSN >= goes.LSN) {
+			whole++
+		}
+	}
+	return whole
 }
 
 // passOn hands a shard over that this process leads and is not to hold.
