@@ -35,17 +35,10 @@ func TestBucketGoesBack(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now, ctx := time.Hour, context.Background()
-			h, o, epoch := newHolder(t, &now)
-			k, l := h.keys.(*racingKeys), &memberLease{h, 0}
-			node := k.values[keyOfNode("a")]
-			before := leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1, Epoch: 1}
-			revision := must(t)(l.swap(ctx, before, 0))
-			shard := k.values[keyOfShard(0)]
-			v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2, Epoch: epoch}
-			n := newLed(h, o, v)
+			now := time.Hour
+			h, n, shard, node := newTaken(t, &now)
 			defer n.leadership.end()
-			n.leadership.revision = must(t)(l.swap(ctx, v, revision))
+			k := h.keys.(*racingKeys)
 			renewed(t, h, &now)
 			c.goBack(k, shard, node)
 			for range 3 { // the first one finds that out
@@ -59,19 +52,29 @@ func TestBucketGoesBack(t *testing.T) {
 	}
 }
 
+// newTaken returns the lease of a process that has just taken a shard from another node, with the member, and what the keys of the
+// shard and of the node were before.
+func newTaken(t *testing.T, now *time.Duration) (h *hostLease, n *Node, shard, node keyState) {
+	t.Helper()
+	h, o, epoch := newHolder(t, now)
+	k, l := h.keys.(*racingKeys), &memberLease{h, 0}
+	node = k.values[keyOfNode("a")]
+	before := leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1, Epoch: 1}
+	revision := must(t)(l.swap(t.Context(), before, 0))
+	shard = k.values[keyOfShard(0)]
+	v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2, Epoch: epoch}
+	n = newLed(h, o, v)
+	n.leadership.revision = must(t)(l.swap(t.Context(), v, revision))
+	return h, n, shard, node
+}
+
 // TestClaimIsLost: the bucket goes back by one write, that of a claim. The next renewal has the revision of the claim, so the process
 // knows, and takes the shard again before it launches any further by that renewal.
 func TestClaimIsLost(t *testing.T) {
-	now, ctx := time.Hour, context.Background()
-	h, o, epoch := newHolder(t, &now)
-	k, l := h.keys.(*racingKeys), &memberLease{h, 0}
-	before := leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1, Epoch: 1}
-	revision := must(t)(l.swap(ctx, before, 0))
-	shard := k.values[keyOfShard(0)]
-	v := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2, Epoch: epoch}
-	n := newLed(h, o, v)
+	now := time.Hour
+	h, n, shard, _ := newTaken(t, &now)
 	defer n.leadership.end()
-	n.leadership.revision = must(t)(l.swap(ctx, v, revision))
+	k := h.keys.(*racingKeys)
 	k.values[keyOfShard(0)], k.revision = shard, shard.revision
 	renewed(t, h, &now)
 	found, _ := decodeLease(k.values[keyOfShard(0)].value)
