@@ -89,13 +89,17 @@ func (k *link) holdBack() {
 
 // publishGroup publishes attempts in order and passes them to the confirmer. It returns the number of
 // attempts that it has dealt with, which is less than all if the connection is down. It reads the life
-// once, before the first message: after a reconnect within the group the messages seem older than they are,
-// and are reported as unconfirmed rather than as delivered.
+// once, before the first message: if the connection is lost and restored within the group, the messages seem older than
+// they are, and are reported as unconfirmed rather than as delivered.
+//
+// It looks for the connection before it reads the life. A client that connects keeps its callers waiting, so a message that is
+// published without this look could leave on a connection that is newer than the life, although none was lost meanwhile.
 func (k *link) publishGroup(attempts []*attempt) int {
+	isUp := k.nats.conn.IsConnected()
 	life := k.nats.life()
 	done := 0
 	for _, a := range attempts {
-		if !k.publishOne(a, life) {
+		if !k.publishOne(a, life, isUp) {
 			break
 		}
 		done++
@@ -118,10 +122,13 @@ func (k *link) publishGroup(attempts []*attempt) int {
 // The order matters. The table of replies has the attempt before its message leaves, because the reply may
 // arrive before the client returns. And the attempt begins before that, because its launch must not be
 // later than its effect.
-func (k *link) publishOne(a *attempt, life uint64) bool {
+func (k *link) publishOne(a *attempt, life uint64, isUp bool) bool {
 	if err := checkSubject(k.rules, a.delivery); err != nil {
 		k.ledger.finish(a, err)
 		return true
+	}
+	if !isUp {
+		return false
 	}
 	reply := k.replies.expect(a, life)
 	if !k.ledger.begin(a, nil) {
