@@ -47,11 +47,11 @@ func (l *memberLease) confirm(ctx context.Context, known leaseValue, revision ui
 	if isUnreadable {
 		return nil
 	}
-	return confirmed(ctx, known, revision, l.held, l.heldForSure)
+	return confirmed(ctx, known, revision, l.look, l.lookForSure)
 }
 
-// heldForSure does what held does, and asks the server that leads the bucket.
-func (l *memberLease) heldForSure(ctx context.Context) (v leaseValue, revision uint64, err error) {
+// lookForSure does what look does, and asks the server that leads the bucket.
+func (l *memberLease) lookForSure(ctx context.Context) (v leaseValue, revision uint64, err error) {
 	v, revision, isBack, err := l.host.heldForSure(ctx, l.shard)
 	if isBack {
 		l.host.bucketWentBack()
@@ -69,8 +69,13 @@ func (l *memberLease) swap(ctx context.Context, v leaseValue, revision uint64) (
 	return revision, err
 }
 
-// held implements register. What it reads goes into the ledger.
-func (l *memberLease) held(ctx context.Context) (v leaseValue, revision uint64, err error) {
+// held implements register.
+func (l *memberLease) held(ctx context.Context, least uint64) (leaseValue, uint64, error) {
+	return lookFrom(ctx, least, l.look, l.lookForSure)
+}
+
+// look reads the key of the shard. What it reads goes into the ledger.
+func (l *memberLease) look(ctx context.Context) (v leaseValue, revision uint64, err error) {
 	b, revision, err := l.host.keys.get(ctx, keyOfShard(l.shard))
 	if err != nil || revision == 0 {
 		return v, 0, err
@@ -83,7 +88,7 @@ func (l *memberLease) held(ctx context.Context) (v leaseValue, revision uint64, 
 
 // read implements register. The lease that it returns is never older than one that was seen.
 func (l *memberLease) read(ctx context.Context) (leaseValue, uint64, error) {
-	v, revision, err := l.held(ctx)
+	v, revision, err := l.look(ctx)
 	if err != nil || revision == 0 {
 		return v, revision, err
 	}

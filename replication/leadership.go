@@ -201,28 +201,32 @@ func (n *Node) distrust() {
 }
 
 // release gives the lease up, for the node to, or for any node if to is "". Nothing is launched or renewed
-// after it. It retries at the revision that it reads while the lease is this node's, until ctx ends. The caller
-// has stopped renewAll, which would otherwise renew what this releases.
+// after it. It writes at the revision that it reads, while the lease is this node's, and again after a failure, until ctx
+// ends. It reads first: in a bucket that was made anew, the lease of another node can have the revision that this one
+// remembers. The caller has stopped renewAll, which would otherwise renew what this releases.
 func (n *Node) release(ctx context.Context, to string) error {
 	r := &n.leadership
 	n.distrust()
 	v := r.value
 	v.Released, v.To, v.Last = true, to, placeOf(n.local.Last())
-	for {
-		revision, err := n.register.swap(ctx, v, r.revision)
+	var failure error
+	for least := r.revision; ; {
+		now, found, err := n.register.held(ctx, least)
+		if err != nil {
+			return errors.Join(failure, err)
+		}
+		if now.Node != v.Node || now.Process != v.Process || now.Term != v.Term || now.Released {
+			return nil
+		}
+		revision, err := n.register.swap(ctx, v, found)
 		if err == nil {
 			r.mu.Lock()
 			r.value, r.revision = v, revision
 			r.mu.Unlock()
 			return nil
 		}
-		now, found, lookErr := n.register.held(ctx)
-		if lookErr != nil {
-			return errors.Join(err, lookErr)
+		if failure = err; errors.Is(err, errLost) {
+			least = found + 1 // the server that was read from lags
 		}
-		if now.Node != v.Node || now.Term != v.Term || now.Released {
-			return nil
-		}
-		r.revision = found
 	}
 }

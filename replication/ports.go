@@ -54,8 +54,9 @@ type register interface {
 	swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error)
 	// read returns a recent state of the lease; revision 0 means that there is none. The state may be stale.
 	read(ctx context.Context) (v leaseValue, revision uint64, err error)
-	// held returns a recent state of the lease with the revision that the holder's next swap needs.
-	held(ctx context.Context) (v leaseValue, revision uint64, err error)
+	// held returns the lease with the revision that the holder's next swap needs; revision 0 means that there is none. A state
+	// before the least revision is not stale: the bucket was made anew, or has gone back.
+	held(ctx context.Context, least uint64) (v leaseValue, revision uint64, err error)
 	// watch calls pass with each state of the lease, or with the reason that it cannot be read, until ctx ends.
 	watch(ctx context.Context, pass func(leaseSeen, error)) error
 }

@@ -32,13 +32,9 @@ type lookAtLease func(context.Context) (leaseValue, uint64, error)
 // confirmed reads a lease before it is claimed, and returns errLost if it is not the one that the claiming node knows. The
 // revisions of a bucket that is lost and made anew begin again, so a node that stood still meanwhile may know an old lease of just
 // the revision that the new one has; the compare-and-set alone would let it take a lease that it has not seen. A damaged lease
-// is known by its revision only. look may ask a server that lags behind a state that was just written, as in a hand-over;
-// forSure asks the one that leads the bucket.
+// is known by its revision only.
 func confirmed(ctx context.Context, known leaseValue, revision uint64, look, forSure lookAtLease) error {
-	now, at, err := look(ctx)
-	if err == nil && at < revision {
-		now, at, err = forSure(ctx)
-	}
+	now, at, err := lookFrom(ctx, revision, look, forSure)
 	switch {
 	case errors.Is(err, errDamagedLease) && at == revision:
 		return nil
@@ -48,6 +44,16 @@ func confirmed(ctx context.Context, known leaseValue, revision uint64, look, for
 		return errLost
 	}
 	return nil
+}
+
+// lookFrom reads a lease that had a revision. look may ask a server that lags behind a state that was just written, as in a
+// hand-over; forSure asks the one that leads the bucket, where look finds less than that revision.
+func lookFrom(ctx context.Context, revision uint64, look, forSure lookAtLease) (v leaseValue, at uint64, err error) {
+	v, at, err = look(ctx)
+	if err == nil && at < revision {
+		return forSure(ctx)
+	}
+	return v, at, err
 }
 
 // swap implements register. After any error except errLost the write may be stored, or may still be: the caller reads
@@ -77,7 +83,9 @@ func (l *shardLease) readForSure(ctx context.Context) (v leaseValue, revision ui
 }
 
 // held implements register.
-func (l *shardLease) held(ctx context.Context) (leaseValue, uint64, error) { return l.read(ctx) }
+func (l *shardLease) held(ctx context.Context, least uint64) (leaseValue, uint64, error) {
+	return lookFrom(ctx, least, l.read, l.readForSure)
+}
 
 // watch implements register.
 func (l *shardLease) watch(ctx context.Context, pass func(leaseSeen, error)) error {

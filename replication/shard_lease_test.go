@@ -60,3 +60,36 @@ func TestClaimInABucketMadeAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseReadsTheLease: a node gives up its own lease, also after a renewal whose reply was lost, and no other one that a bucket
+// which was made anew has at the revision that the node remembers.
+func TestReleaseReadsTheLease(t *testing.T) {
+	own := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 1}
+	renewed, other := own, leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1}
+	renewed.Renewal++
+	for name, c := range map[string]struct {
+		stored []leaseValue // one after the other
+		want   leaseValue
+	}{
+		"as remembered":                                {stored: []leaseValue{own}, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"renewed, and the reply was lost":              {stored: []leaseValue{own, renewed}, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"another node's of the same revision":          {stored: []leaseValue{other}, want: leaseValue{Node: "b"}},
+		"another node's, which has taken it meanwhile": {stored: []leaseValue{own, other}, want: leaseValue{Node: "b"}},
+	} {
+		k := &racingKeys{values: make(map[string]keyState)}
+		l := &shardLease{k, keyOfShard(0)}
+		var at uint64
+		for _, v := range c.stored {
+			at = must(t)(l.swap(t.Context(), v, at))
+		}
+		n := &Node{opts: Options{}.withDefaults(), register: l, local: &successorLocal{memLog: logOf()}}
+		n.leadership.value, n.leadership.revision = own, 1
+		if err := n.release(t.Context(), "c"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got, _ := decodeLease(k.values[keyOfShard(0)].value)
+		if got.Node != c.want.Node || got.Released != c.want.Released || got.To != c.want.To {
+			t.Errorf("%s: the lease is %+v, want that of %+v", name, got, c.want)
+		}
+	}
+}

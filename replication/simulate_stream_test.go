@@ -229,7 +229,9 @@ func (r registerOfNode) claim(ctx context.Context, v *leaseValue, known leaseVal
 	return r.swap(ctx, *v, revision)
 }
 
-func (r registerOfNode) held(ctx context.Context) (leaseValue, uint64, error) { return r.read(ctx) }
+func (r registerOfNode) held(ctx context.Context, least uint64) (leaseValue, uint64, error) {
+	return lookFrom(ctx, least, r.read, r.readForSure)
+}
 
 func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64) (next uint64, err error) {
 	reason, era := r.node.reason, r.bucket.era
