@@ -21,6 +21,8 @@ type challenger struct {
 	cautious bool
 	promises *promises // what this node has promised to the holder
 
+	key func() uint64 // revision of the key that a claim replaces; nil: that of the lease
+
 	value    leaseValue
 	revision uint64        // 0: there is no lease, and value is the last one that was seen
 	seen     time.Duration // when this revision was first seen
@@ -68,10 +70,19 @@ func (r *challenger) saw(now time.Duration, revision uint64, v leaseValue) {
 		r.renewals++
 	}
 	r.revision, r.value, r.seen, r.missed = revision, v, now, 0
-	r.promises.sees(revision, v.Term)
+	r.promises.sees(r.keyOf(revision), v.Term)
 	if !r.observed {
 		r.observed, r.before = true, v.Process
 	}
+}
+
+// keyOf returns the revision that a claim replaces where the lease has a revision: with several shards the renewals of a node change
+// the lease, and not the key of the shard.
+func (r *challenger) keyOf(revision uint64) uint64 {
+	if r.key == nil || revision == 0 {
+		return revision
+	}
+	return r.key()
 }
 
 // spoiled records that a foreign program has overwritten the lease. The lease counts as renewed at that moment.
@@ -79,7 +90,7 @@ func (r *challenger) saw(now time.Duration, revision uint64, v leaseValue) {
 func (r *challenger) spoiled(now time.Duration, revision uint64) {
 	if revision > r.revision {
 		r.revision, r.seen = revision, now
-		r.promises.sees(revision, r.value.Term)
+		r.promises.sees(r.keyOf(revision), r.value.Term)
 	}
 }
 

@@ -118,14 +118,14 @@ func (n *Node) claim(ctx context.Context) bool {
 		n.challenger.cautious = true
 		return false
 	}
-	word := n.challenger.promises
-	word.claim(n.challenger.revision)
+	word, key := n.challenger.promises, n.challenger.keyOf(n.challenger.revision)
+	word.claim(n.opts.Boot(), key)
 	// A promise may have been given since the caller checked. From here on none is, so this check is final.
 	if n.reasonNow(n.opts.Boot()) == "" {
 		word.claimEnded()
 		return false
 	}
-	t := &succession{value: n.challenger.claim(n.id), known: n.challenger.value, revision: n.challenger.revision}
+	t := &succession{value: n.challenger.claim(n.id), known: n.challenger.value, revision: key}
 	if n.succeeds() {
 		n.succession = t
 		n.leadership.starting.Store(true)

@@ -104,7 +104,7 @@ func (h *Host) adopt(ctx context.Context, n *Node, js jetstream.JetStream) (regi
 	if h.lease == nil {
 		return &shardLease{h.bucket, keyOfShard(o.Shard)}, nil
 	}
-	return &memberLease{h.lease, o.Shard}, nil
+	return (&memberLease{h.lease, o.Shard}).of(n), nil
 }
 
 // errNameTaken says that another process runs under this node's name.

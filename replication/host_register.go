@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // memberLease is the lease of one of several shards. It implements register.
@@ -11,7 +12,23 @@ type memberLease struct {
 	shard uint32
 }
 
-// claim implements register. What it knows of the lease and of the holder's node is of one moment: the ledger goes on to see
+// of returns the lease as that of a node, whose claims it tells how they are decided: they replace the key of the shard.
+func (l *memberLease) of(n *Node) register {
+	n.challenger.key = func() uint64 {
+		_, revision := l.host.ledger.own(l.shard)
+		return revision
+	}
+	if n.challenger.promises != nil {
+		n.challenger.promises.undecided = undecidedTime
+	}
+	return l
+}
+
+// undecidedTime bounds how long a claim of a shard without an answer counts as under way. The key of a shard may stay as it is
+// for good, so nothing shows that the request was lost. It is far longer than NATS keeps a request.
+const undecidedTime = time.Minute
+
+// claim implements register. revision is that of the key of the shard. What it knows of the lease and of the holder's node is of one moment: the ledger goes on to see
 // renewals while the requests of a claim are under way, and a claim that judged by the old ones must fail by the new ones. It
 // ends the epoch of the node that has the lease before it takes the key of the shard, so
 // the former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
@@ -31,6 +48,8 @@ func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue
 	switch {
 	case revision == 0:
 		at = 0
+	case at != revision:
+		return 0, errLost // the claim would not be the one that the member has noted
 	case lease.damaged && lease.revision != revision, !lease.damaged && !known.same(lease.value) && !known.isReleaseOf(lease.value):
 		return 0, errLost // the ledger has seen more than the member
 	case !held.Released && held.Node != "" && held.Process != l.host.opts.Process:

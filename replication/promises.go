@@ -16,6 +16,10 @@ type promises struct {
 	claiming bool          // a claim of this node is under way, or may be
 	revision uint64        // revision that the claim would replace; the claim is decided once another one is seen
 	term     uint64        // term of the lease as this node last saw it
+
+	earlier   bool          // a claim before it, at the same revision, is not decided either
+	since     time.Duration // when the claim began
+	undecided time.Duration // for how long at most a claim counts as under way; 0: without a bound
 }
 
 // newPromises returns the promises of a node; nil for a node that never takes over early and so has nothing to
@@ -40,11 +44,16 @@ func (w *promises) promise(now, length time.Duration, term uint64) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.claiming || term != w.term {
+	if w.mayClaim(now) || term != w.term {
 		return false
 	}
 	w.until = max(w.until, now+length)
 	return true
+}
+
+// mayClaim reports whether a claim of this node may be under way. The caller holds the mutex.
+func (w *promises) mayClaim(now time.Duration) bool {
+	return w.claiming && (w.undecided == 0 || now-w.since < w.undecided)
 }
 
 // end returns the instant until which this node has promised not to take the lease.
@@ -58,16 +67,21 @@ func (w *promises) end() time.Duration {
 }
 
 // claim notes that this node begins to claim the lease at a revision: from here on it promises nothing.
-func (w *promises) claim(revision uint64) { w.set(true, revision) }
-
-// claimEnded notes that no claim of this node is under way any more.
-func (w *promises) claimEnded() { w.set(false, 0) }
-
-func (w *promises) set(claiming bool, revision uint64) {
+func (w *promises) claim(now time.Duration, revision uint64) {
 	if w != nil {
 		w.mu.Lock()
-		w.claiming, w.revision = claiming, revision
-		w.mu.Unlock()
+		defer w.mu.Unlock()
+		w.earlier = w.claiming && w.revision == revision
+		w.claiming, w.since, w.revision = true, now, revision
+	}
+}
+
+// claimEnded notes that the last claim of this node is not under way any more. One of before may be.
+func (w *promises) claimEnded() {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.claiming = w.earlier
 	}
 }
 
@@ -81,6 +95,6 @@ func (w *promises) sees(revision, term uint64) {
 	defer w.mu.Unlock()
 	w.term = term
 	if w.revision != revision {
-		w.claiming = false
+		w.claiming, w.earlier = false, false
 	}
 }

@@ -20,7 +20,7 @@ const (
 
 // adopt joins a node to the process, as [NewNode] and [Host.enter] do.
 func (p *process) adopt(n *simNode, node *Node) {
-	node.host, node.register = p.host, &memberLease{p.host.lease, n.world.number}
+	node.host, node.register = p.host, (&memberLease{p.host.lease, n.world.number}).of(node)
 	node.newReaders = make(chan struct{}, 1)
 	p.host.members[n.world.number] = &hosted{Node: node, end: func(error) {}}
 }

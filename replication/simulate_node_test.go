@@ -113,7 +113,7 @@ func (n *simNode) newNode() *Node {
 	case n.world.plan.several:
 		node.opts.Shards = 2
 		n.lease = n.newHostLease(&node.opts)
-		node.register = &memberLease{n.lease, 0}
+		node.register = (&memberLease{n.lease, 0}).of(node)
 		node.host = &Host{lease: n.lease}
 	}
 	node.register = notedClaims{node.register, n}

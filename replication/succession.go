@@ -22,7 +22,7 @@ import (
 type succession struct {
 	value    leaseValue    // to write
 	known    leaseValue    // that it replaces
-	revision uint64        // of known; once it is taken, of value
+	revision uint64        // of the key that is replaced; once it is taken, of value
 	begun    time.Duration // an instant before the claim was sent
 	err      error         // of the claim
 }
