@@ -79,11 +79,15 @@ func (s *Shard) divergedName(after uint64) (string, error) {
 	return filepath.Join(s.dir, name), nil
 }
 
-// Adopt replaces log and store by the received store, at the position at, and opens them. wanted says what happens to
+// Adopt replaces log and store by the received store, at the position at, and opens them. The commits before it were those,
+// consecutive and in their order, as far as they are known. wanted says what happens to
 // the replaced data, if it has any value. After an error both are closed, and the
 // directory holds either the old data or the new, which the next OpenShard finds out.
-func (s *Shard) Adopt(at job.Position, wanted Fate) error {
+func (s *Shard) Adopt(at job.Position, before []job.Position, wanted Fate) error {
 	f, err := s.fateOf(wanted)
+	if err == nil {
+		err = (&ancestors{at, before}).write(s.dir)
+	}
 	if err != nil {
 		return fmt.Errorf("adopt the received store: %w", err)
 	}

@@ -94,6 +94,8 @@ const (
 	NumberName = "SHARD"
 	// MembersName is the file with the other members of the cluster.
 	MembersName = "MEMBERS"
+	// AncestorsName is the file with the positions of commits before the log of a node that received a checkpoint.
+	AncestorsName = "ANCESTORS"
 	// DaybookName is the file with how late launches were in the last 24 hours. Nothing depends on it.
 	DaybookName = "DAYBOOK"
 )

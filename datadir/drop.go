@@ -20,7 +20,7 @@ const (
 
 // dropped are the names in a shard's directory that go when other nodes hold the shard. What was put aside for the operator
 // stays: no other node has it.
-var dropped = []string{LogName, StoreName, MembersName, JoiningName, DaybookName, incomingName, outgoingName, NumberName}
+var dropped = []string{LogName, StoreName, MembersName, AncestorsName, JoiningName, DaybookName, incomingName, outgoingName, NumberName}
 
 // Drop removes the data of a shard that is not open, because other nodes of the cluster hold it. The mark comes first, and then
 // PARTS: from then on the shard counts as one that the directory has never had. After a crash [Directory.Clear] or

@@ -140,7 +140,7 @@ func TestAdoptWhileOpen(t *testing.T) {
 	t.Parallel()
 	dir, at := receive(t, 50, 80)
 	d := openTestData(t, dir)
-	if err := d.Adopt(at, Removed); err != nil {
+	if err := d.Adopt(at, nil, Removed); err != nil {
 		t.Fatal(err)
 	}
 	if d.Applied() != at || countTimers(t, d) != 80 {

@@ -91,7 +91,7 @@ func (m *move) find() error {
 
 // isOfShard reports whether a name at the root, other than that of a part, belongs to a shard.
 func isOfShard(name string) bool {
-	if slices.Contains([]string{JoiningName, JoiningName + tempSuffix, MembersName, NumberName, incomingName, outgoingName}, name) {
+	if slices.Contains([]string{JoiningName, JoiningName + tempSuffix, MembersName, AncestorsName, NumberName, incomingName, outgoingName}, name) {
 		return true
 	}
 	for _, part := range []string{LogName, StoreName} {

@@ -23,9 +23,10 @@ type Shard struct {
 	opts      ShardOptions
 	// The log and the store are at the same position after OpenShard, apart from commits that [Shard.sureLSN] keeps
 	// back.
-	log    *wal.Log
-	store  *snapshot.Store
-	logger *slog.Logger
+	log       *wal.Log
+	store     *snapshot.Store
+	logger    *slog.Logger
+	ancestors *ancestors // of the base of the log, as it was opened
 	// A new store gets a new one, since its time of the last success begins anew.
 	checkpoints *Checkpoints // of the open store
 }
@@ -94,10 +95,13 @@ func (s *Shard) Last() job.Position { return s.log.Last() }
 // Applied returns the position of the store.
 func (s *Shard) Applied() job.Position { return s.store.Applied() }
 
-// Find returns the position of a commit that the log has, and reports whether it has it. Replication asks it to find
-// the last commit that this log and the cluster's have in common.
+// Find returns the position of a commit that the log has, or of a known ancestor of its base, and reports whether there is one.
+// Replication asks it to find the last commit that this log and the cluster's have in common.
 func (s *Shard) Find(lsn uint64) (job.Position, bool) {
-	if lsn > s.log.Last().LSN || lsn < s.log.Base().LSN {
+	if base := s.log.Base(); lsn < base.LSN {
+		return s.ancestors.find(lsn, base)
+	}
+	if lsn > s.log.Last().LSN {
 		return job.Position{}, false
 	}
 	at, err := s.log.PositionOf(lsn)
@@ -146,6 +150,7 @@ func (s *Shard) openParts() error {
 		return errors.Join(err, p.close())
 	}
 	s.log, s.store, s.checkpoints = p.log, p.store, NewCheckpoints()
+	s.ancestors = readAncestors(s.dir, s.log.Base(), s.logger)
 	return nil
 }
 

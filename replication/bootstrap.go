@@ -44,7 +44,7 @@ func (n *Node) bootstrap(ctx context.Context, cause error) error {
 		return nil
 	}
 	n.progress = 0
-	if err := n.local.Adopt(o.position(), oldData(cause, &o.offer)); err != nil {
+	if err := n.local.Adopt(o.position(), o.Ancestors.before(o.LSN), oldData(cause, &o.offer)); err != nil {
 		return localError{err}
 	}
 	n.discard = false
@@ -193,6 +193,9 @@ func (n *Node) askOpen(ctx context.Context, node, session string) (o offer, err 
 // checkOffer refuses an offer whose version is unknown, or with a file that would lie outside the directory for
 // it. The names come from another process, and this one creates files by them.
 func checkOffer(o *offer) error {
+	if len(o.Ancestors) > ancestorsMost*ancestorBytes || len(o.Ancestors)%ancestorBytes != 0 || uint64(len(o.Ancestors)/ancestorBytes) > o.LSN {
+		return fmt.Errorf("the offer of commit %d has %d bytes of ancestors", o.LSN, len(o.Ancestors))
+	}
 	if o.Version != offerVersion || o.Session == "" || len(o.Files) == 0 || len(o.Files) > filesMost {
 		return fmt.Errorf("the offer has version %d and %d files; want version %d and 1 to %d", o.Version, len(o.Files), offerVersion, filesMost)
 	}

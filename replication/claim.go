@@ -48,7 +48,7 @@ func (n *Node) sawLease(l leaseSeen) {
 func (f *tailSession) claimReason() string {
 	now := f.opts.Boot()
 	barred := f.lacksFirst()
-	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.mustWait(now)) {
+	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.isYoung(now) || f.mustWait(now)) {
 		f.bar(nil)
 		return ""
 	}

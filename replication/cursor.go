@@ -10,8 +10,8 @@ import (
 
 // History is a node's own log, for finding positions in it.
 type History interface {
-	// Find returns the position of a commit that the log keeps, or of its base, the commit before the first
-	// one.
+	// Find returns the position of a commit that the log keeps, of its base, the commit before the first
+	// one, or of an ancestor of the base that the node knows, see [Local].Adopt.
 	Find(lsn uint64) (at job.Position, ok bool)
 	// Last returns the position of the newest commit.
 	Last() job.Position

@@ -193,7 +193,7 @@ func (f *tailSession) judgeMessage(ctx context.Context, m message) error {
 // directly, a little at each check, until it is at the end; if the stream has nothing for it either, check returns
 // errBehind, and the node asks for a checkpoint.
 func (f *tailSession) check(ctx context.Context) error {
-	f.publishStatus(RoleStandby)
+	f.publishStatus(f.role())
 	if f.opts.Boot()-f.idled >= idleEvery {
 		f.idled = f.opts.Boot()
 		f.local.Idle()
@@ -229,6 +229,15 @@ func (f *tailSession) check(ctx context.Context) error {
 		return errMoved // the next session tails from here
 	}
 	return nil
+}
+
+// role returns what this node says that it is. A node that lacks a part of the log, as the stream shows, is to receive a
+// checkpoint: no leader may hand over to it.
+func (f *tailSession) role() string {
+	if f.writer.lacks() != nil {
+		return RoleJoining
+	}
+	return RoleStandby
 }
 
 // joinLate is lag without progress after which the node asks for a checkpoint even if it could not read the stream to

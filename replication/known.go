@@ -216,6 +216,18 @@ func (n *Node) isOutrun(now time.Duration) bool {
 	return led && leader.Node != n.challenger.value.Node && n.lacksOf(leader)
 }
 
+// isYoung reports whether this node began without data of the shard, was not level since, and hears a node that has more. It waits
+// for that node even if the lease of that one is over: the stream may have lost what this node lacks. So it does for no longer
+// than it would if no node led.
+func (n *Node) isYoung(now time.Duration) bool {
+	a := &n.awaiting
+	if a.over || !a.fresh || n.complete.Load() || now-a.since >= 2*n.opts.Await {
+		return false
+	}
+	_, longer := n.others(now)
+	return len(longer) > 0
+}
+
 // others returns the members known at the start that are not present, and the nodes that have more of the log
 // than this one.
 func (n *Node) others(now time.Duration) (missing, longer []string) {

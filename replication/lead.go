@@ -166,7 +166,10 @@ func (n *Node) confirm(ctx context.Context) error {
 			return localError{err}
 		}
 		if !ok {
-			return fmt.Errorf("replication: the log does not keep commit %d, which the stream has lost", n.writer.at.LSN+1)
+			if err := n.skipLost(); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := n.writer.place(ctx, &f); err != nil {
 			return err
@@ -176,6 +179,19 @@ func (n *Node) confirm(ctx context.Context) error {
 		}
 	}
 	return n.applyTo(n.local.Last().LSN)
+}
+
+// skipLost moves the writer to the base of this node's log, where the stream has lost commits that the log does not keep: a
+// checkpoint has them, and nodes that lack them receive one. The stream must end with an ancestor of the base: otherwise
+// nothing shows that the log goes on from there.
+func (n *Node) skipLost() error {
+	at, base := n.writer.at, n.local.Base()
+	if found, ok := n.local.Find(at.LSN); !ok || found != at || at.LSN >= base.LSN {
+		return fmt.Errorf("replication: the log does not keep commit %d, which the stream has lost", at.LSN+1)
+	}
+	n.opts.Logger.Warn("the stream has lost commits that only checkpoints have", slog.Uint64("after", at.LSN), slog.Uint64("to", base.LSN))
+	n.writer.at = base
+	return nil
 }
 
 // serve runs the engine as the leader, and hands over when an operator or the end of the process asks for that.

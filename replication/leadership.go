@@ -201,9 +201,9 @@ func (n *Node) distrust() {
 }
 
 // release gives the lease up, for the node to, or for any node if to is "". Nothing is launched or renewed
-// after it. It writes at the revision that it reads, while the lease is this node's, and again after a failure, until ctx
-// ends. It reads first: in a bucket that was made anew, the lease of another node can have the revision that this one
-// remembers. The caller has stopped renewAll, which would otherwise renew what this releases.
+// after it. It writes at the revision that it reads, while the lease is this node's, or of an earlier term, as where the bucket
+// was made anew or has gone back; and again after a failure, until ctx ends. It reads first: in such a bucket the lease of another
+// node can have the revision that this one remembers. The caller has stopped renewAll, which would otherwise renew what this releases.
 func (n *Node) release(ctx context.Context, to string) error {
 	r := &n.leadership
 	n.distrust()
@@ -215,7 +215,8 @@ func (n *Node) release(ctx context.Context, to string) error {
 		if err != nil {
 			return errors.Join(failure, err)
 		}
-		if now.Node != v.Node || now.Process != v.Process || now.Term != v.Term || now.Released {
+		isOwn := now.Node == v.Node && now.Process == v.Process && now.Term == v.Term && !now.Released
+		if !isOwn && now.Term >= v.Term {
 			return nil
 		}
 		revision, err := n.register.swap(ctx, v, found)

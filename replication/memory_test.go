@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
@@ -50,8 +51,9 @@ func ends(frames []Frame) job.Position { return frames[len(frames)-1].At }
 
 // memLog is a node's log in memory.
 type memLog struct {
-	base   job.Position // the commit before the first one
-	frames []Frame
+	base      job.Position   // the commit before the first one
+	ancestors []job.Position // of base, in their order
+	frames    []Frame
 }
 
 func logOf(frames ...Frame) *memLog { return &memLog{frames: frames} }
@@ -74,8 +76,24 @@ func (l *memLog) Find(lsn uint64) (job.Position, bool) {
 	if lsn == l.base.LSN {
 		return l.base, true
 	}
+	if n := uint64(len(l.ancestors)); lsn < l.base.LSN && lsn+n >= l.base.LSN {
+		return l.ancestors[lsn+n-l.base.LSN], true
+	}
 	f, ok, _ := l.frame(lsn)
 	return f.At, ok
+}
+
+// ancestorsOf implements [Local].Ancestors.
+func (l *memLog) ancestorsOf(lsn uint64, most int) (list []job.Position) {
+	for lsn--; lsn > 0 && len(list) < most; lsn-- {
+		at, ok := l.Find(lsn)
+		if !ok {
+			break
+		}
+		list = append(list, at)
+	}
+	slices.Reverse(list)
+	return list
 }
 
 func (l *memLog) frame(lsn uint64) (Frame, bool, error) {

@@ -61,6 +61,8 @@ type offer struct {
 	Epoch   uint64          `json:"epoch"`
 	Hash    [16]byte        `json:"hash"`
 	Files   []transfer.File `json:"files"`
+	// Ancestors are those of the position; none where the request names a session, and from an older release.
+	Ancestors ancestors `json:"ancestors,omitempty"`
 }
 
 func (o *offer) position() job.Position {
@@ -125,6 +127,9 @@ func (n *Node) respondOffer(m *inbox.Request, request *openRequest, s *session, 
 	} else {
 		o.Session, o.Files, o.Own = s.Name, s.Files, n.judge(request.Own)
 		o.LSN, o.Epoch, o.Hash = s.Info.LSN, s.Info.Epoch, s.Info.Hash
+		if request.Session == "" { // otherwise the node has them already
+			o.Ancestors = ancestorsOf(n.local.Ancestors(o.LSN, ancestorsMost))
+		}
 	}
 	respond(m, "cluster."+askOpen, o)
 }

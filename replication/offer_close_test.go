@@ -25,6 +25,8 @@ type exporter struct {
 	export func(ctx context.Context, name string) (string, job.Position, error)
 }
 
+func (e exporter) Ancestors(uint64, int) []job.Position { return nil }
+
 func (e exporter) Export(ctx context.Context, name string) (string, job.Position, error) {
 	return e.export(ctx, name)
 }

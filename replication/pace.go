@@ -10,7 +10,7 @@ import (
 // hearsLease is called with each state of the lease. It returns the reason for which this node has taken the lease; "" if it has not.
 func (f *tailSession) hearsLease(ctx context.Context, l leaseSeen) (reason string) {
 	f.sawLease(l)
-	f.publishStatus(RoleStandby) // the next question goes to the new holder
+	f.publishStatus(f.role()) // the next question goes to the new holder
 	// A hand-over claims at once: nothing is launched until the successor leads.
 	if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
 		return "the lease was given up"
@@ -34,7 +34,9 @@ func (f *tailSession) look(ctx context.Context) (reason string, err error) {
 	if reason := f.claimReason(); reason != "" && f.claim(ctx) {
 		return reason, nil
 	}
-	if f.calm = f.isCalm(f.opts.Boot()); f.calm {
+	now := f.opts.Boot()
+	if f.calm = f.isCalm(now); f.calm {
+		f.progress = now // it has all that the leader has published; the check may have found that before a read that took long
 		f.tick(calmEvery)
 	}
 	return "", nil

@@ -87,9 +87,11 @@ type keyState struct {
 type Local interface {
 	// Last returns the position of the newest commit in the log.
 	Last() job.Position
-	// Find returns the position of a commit that the log keeps, or of its base, the commit before the first
-	// one.
+	// Find returns the position of a commit that the log keeps, of its base, the commit before the first one, or of a known
+	// ancestor of the base, see Adopt.
 	Find(lsn uint64) (at job.Position, ok bool)
+	// Base returns the position before the first commit that the log keeps.
+	Base() job.Position
 	// Read returns a commit of the log; ok is false if the log does not keep it.
 	Read(lsn uint64) (at job.Position, prev [16]byte, payload []byte, ok bool, err error)
 	// Applied returns the position of the store. Durable returns the position up to which the store survives a
@@ -106,7 +108,7 @@ type Local interface {
 	// Cut drops the commits of the log after keep, none of which is applied, and puts a copy of them aside for
 	// the operator.
 	Cut(keep job.Position) error
-	// Save puts a copy of the commits of the log after one aside for the operator, and drops none.
+	// Save puts a copy of the commits that the log keeps after one aside for the operator, and drops none.
 	Save(after job.Position) error
 
 	// Begin begins a new epoch by a commit through [Node.Append]. After an error nothing has changed, and the
@@ -146,5 +148,9 @@ type Local interface {
 	MayReplace(old Old) error
 	// Adopt replaces log and store by the copy in Incoming, and makes the engine a standby's from that
 	// position. Old says whether the cluster has the replaced data: data that it does not have is put aside.
-	Adopt(at job.Position, old Old) error
+	// From then on Find finds the ancestors, too: those that the node which sent the copy has for its position.
+	Adopt(at job.Position, ancestors []job.Position, old Old) error
+	// Ancestors returns the positions of the commits before one that the log keeps or its base is: the newest ones, at most so
+	// many, in their order and without a gap. It may be called at the same time as any other method.
+	Ancestors(lsn uint64, most int) []job.Position
 }

@@ -61,18 +61,22 @@ func TestClaimInABucketMadeAnew(t *testing.T) {
 	}
 }
 
-// TestReleaseReadsTheLease: a node gives up its own lease, also after a renewal whose reply was lost, and no other one that a bucket
-// which was made anew has at the revision that the node remembers.
+// TestReleaseReadsTheLease: a node gives up its own lease, also after a renewal whose reply was lost, or where the bucket has lost it;
+// and no other one that a bucket which was made anew has at the revision that the node remembers.
 func TestReleaseReadsTheLease(t *testing.T) {
-	own := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 1}
-	renewed, other := own, leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 1}
+	own := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2}
+	renewed, other, earlier := own, own, own
 	renewed.Renewal++
+	other.Node, other.Process = "b", "pb"
+	earlier.Node, earlier.Process, earlier.Term = "b", "pb", 1
 	for name, c := range map[string]struct {
 		stored []leaseValue // one after the other
 		want   leaseValue
 	}{
 		"as remembered":                                {stored: []leaseValue{own}, want: leaseValue{Node: "a", Released: true, To: "c"}},
 		"renewed, and the reply was lost":              {stored: []leaseValue{own, renewed}, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"in a bucket that was made anew":               {want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"in a bucket that has gone back":               {stored: []leaseValue{earlier}, want: leaseValue{Node: "a", Released: true, To: "c"}},
 		"another node's of the same revision":          {stored: []leaseValue{other}, want: leaseValue{Node: "b"}},
 		"another node's, which has taken it meanwhile": {stored: []leaseValue{own, other}, want: leaseValue{Node: "b"}},
 	} {

@@ -161,7 +161,7 @@ func (k keysOfNode) took(value []byte, revision uint64, reason string) {
 	switch {
 	case v.Node == now.value.Node && v.Term == now.value.Term:
 		reason = now.reason
-	case node.leading && v.Term == node.node.leadership.value.Term: // written again into a bucket that was made anew or has gone back
+	case v.Process == node.node.leadership.value.Process && v.Term == node.node.leadership.value.Term: // written again into a bucket that was made anew or has gone back
 		reason = "written again"
 	default:
 		w.check.taken(node, v, now, reason)

@@ -11,6 +11,9 @@ import (
 // follow is [Node.follow].
 func (n *simNode) follow() (reason string) {
 	ctx := context.Background()
+	if n.process != nil && n.local.Last().LSN == 0 && n.world.rng.IntN(2) == 0 { // [Node.receiveFresh]: the log is long
+		n.bootstrap(errFresh)
+	}
 	for !n.ends {
 		reason, err := n.tailOnce(ctx)
 		failure := localError{}
@@ -109,7 +112,9 @@ func (n *simNode) bootstrap(cause error) {
 	n.world.note("adopt", uint64(n.index), from.local.applied.LSN)
 	n.node.progress = 0
 	n.local.notes = from.local.notes
-	_ = n.local.Adopt(from.local.applied, OldUnknown)
+	at := from.local.applied
+	ancestors := ancestorsOf(from.local.Ancestors(at.LSN, ancestorsMost))
+	_ = n.local.Adopt(at, ancestors.before(at.LSN), OldUnknown)
 }
 
 // lead is [Node.lead] without its hand-overs by Resign.

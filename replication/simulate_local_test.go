@@ -105,9 +105,17 @@ func (l *simLocal) Export(context.Context, string) (string, job.Position, error)
 }
 
 // Adopt replaces the data by a copy of another node's store.
-func (l *simLocal) Adopt(at job.Position, _ Old) error {
-	l.log, l.applied, l.durable = &memLog{base: at}, at, at
+func (l *simLocal) Adopt(at job.Position, ancestors []job.Position, _ Old) error {
+	l.log, l.applied, l.durable = &memLog{base: at, ancestors: ancestors}, at, at
 	return nil
+}
+
+// Base implements Local.
+func (l *simLocal) Base() job.Position { return l.log.base }
+
+// Ancestors implements Local.
+func (l *simLocal) Ancestors(lsn uint64, most int) []job.Position {
+	return l.log.ancestorsOf(lsn, most)
 }
 
 // MayReplace implements Local.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -14,9 +15,19 @@ import (
 
 // TestOutageThatLosesAMove: both copies of a shard move to other nodes, as the ones that have it drain, power fails everywhere, and NATS comes back as it was
 // before the moves. The nodes that its places name start first, and have no data of the shard any more. They wait for the others,
-// which have it all.
+// which have it all, even if these have received it as a checkpoint of a later state than NATS has.
 func TestOutageThatLosesAMove(t *testing.T) {
-	t.Parallel()
+	for name, big := range map[string]int{"from the stream": 0, "as a checkpoint": 24} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outageThatLosesAMove(t, big)
+		})
+	}
+}
+
+// outageThatLosesAMove lets the log of a shard be so long that a node without data of it receives a checkpoint, if there are big
+// jobs.
+func outageThatLosesAMove(t *testing.T, big int) {
 	o := newOutage(t)
 	o.lease = shortLease
 	names := []string{"a", "b", "c", "d"}
@@ -40,8 +51,12 @@ func TestOutageThatLosesAMove(t *testing.T) {
 	}
 	testkit.Until(t, "shard 1 has two copies", func() bool { return len(holders()) == 2 })
 	o.register("before", 20)
+	for i := range big {
+		o.putBig(fmt.Sprintf("big-%d", i), 200<<10)
+	}
 	old := holders()
 	image := o.image()
+	o.register("between", 20)
 	for _, name := range old {
 		testkit.Until(t, name+" drains", func() bool { // once it has been heard for a while since NATS was off
 			return o.place(client.PlaceRequest{Verb: client.PlaceDrain, Node: name}) == nil
@@ -90,10 +105,19 @@ func TestOutageThatLosesAMove(t *testing.T) {
 		_, err := o.client(false).Status(t.Context())
 		return err == nil && len(o.missing("before", 20)) == 0
 	})
-	if lost := o.missing("after", 20); len(lost) > 0 {
+	if lost := append(o.missing("between", 20), o.missing("after", 20)...); len(lost) > 0 {
 		t.Errorf("registered before the outage, and lost: %v", lost)
 	}
 	testkit.Until(t, "shard 1 has two copies again", func() bool { return len(holders()) == 2 })
+}
+
+// putBig puts a job with a payload of so many bytes.
+func (o *outage) putBig(name string, n int) {
+	o.t.Helper()
+	j := client.Job{Name: name, Schedule: "@every 1h", Target: client.Target{Kind: "nats", Subject: "out.big"}, Payload: fmt.Appendf(nil, "%q", bytes.Repeat([]byte("x"), n))}
+	if _, _, err := o.client(false).Put(o.t.Context(), j); err != nil {
+		o.t.Fatal(err)
+	}
 }
 
 // missing returns which of the jobs that register has put are not there.

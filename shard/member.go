@@ -165,14 +165,29 @@ func (m *member) MayReplace(old replication.Old) error {
 	return m.data.MayReplace(fateFor(old))
 }
 
+// Base implements replication.Local.
+func (m *member) Base() job.Position {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.data.Log().Base()
+}
+
+// Ancestors implements replication.Local.
+func (m *member) Ancestors(lsn uint64, most int) []job.Position {
+	m.mu.RLock()
+	lineage := m.data.Lineage()
+	m.mu.RUnlock()
+	return lineage.Before(lsn, most)
+}
+
 // Adopt implements replication.Local.
-func (m *member) Adopt(at job.Position, old replication.Old) error {
+func (m *member) Adopt(at job.Position, ancestors []job.Position, old replication.Old) error {
 	m.closeService(context.Background())
 	m.stopKeeping()
 	m.mu.Lock()
 	m.closeReader()
 	m.recent.forget()
-	err := m.data.Adopt(at, fateFor(old))
+	err := m.data.Adopt(at, ancestors, fateFor(old))
 	if err == nil {
 		err = m.data.Directory().MarkJoined(m.opts.Number)
 	}
