@@ -112,6 +112,18 @@ func (h *Host) hasCome(name string, since, now time.Duration) bool {
 	return known && n.fresh(now) && now-max(n.since, since) >= beatFresh
 }
 
+// hasData reports whether a node said in its last beat that it has data of a shard.
+func (h *Host) hasData(name string, shard uint32) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, known := h.nodes[name]
+	if !known {
+		return false
+	}
+	_, has := n.of(shard)
+	return has
+}
+
 // fresh reports whether the node was heard just now.
 func (n *heardNode) fresh(now time.Duration) bool { return now-n.seen < beatFresh }
 

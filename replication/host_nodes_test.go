@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // TestUsualElsewhere: what the leaders of the other shards tell is added up; a leader that is silent, or was replaced, tells nothing.
@@ -20,6 +22,30 @@ func TestUsualElsewhere(t *testing.T) {
 	for shard, want := range []string{"7 1", "100 1", "107 2", "107 2"} {
 		if got := fmt.Sprint(h.UsualElsewhere(uint32(shard))); got != want {
 			t.Errorf("but for shard %d: %s; want %s", shard, got, want)
+		}
+	}
+}
+
+// TestNobodyWaitsForANodeThatHasNothing: a node that starts waits for the nodes that had the shard when it was last known, unless one is
+// there and has given its copy up.
+func TestNobodyWaitsForANodeThatHasNothing(t *testing.T) {
+	const now = time.Hour
+	o := Options{Node: "t", Shard: 1, Shards: 4, Boot: func() time.Duration { return now }}.withDefaults()
+	other, own := []shardBeat{{Shard: 2, Role: RoleLeader}}, []shardBeat{{Shard: 1, Role: RoleStandby, LSN: 9}}
+	for name, c := range map[string]struct {
+		x     heardNode
+		waits bool
+	}{
+		"it is there, without the shard": {heardNode{since: now - time.Minute, seen: now, beat: hostBeat{Node: "x", Shards: other}}, false},
+		"it has come just now":           {heardNode{since: now, seen: now, beat: hostBeat{Node: "x", Shards: other}}, true},
+		"it has the shard":               {heardNode{since: now - time.Minute, seen: now, beat: hostBeat{Node: "x", Shards: own}}, true},
+		"it is gone":                     {heardNode{since: now - time.Minute, seen: now - beatFresh, beat: hostBeat{Node: "x", Shards: other}}, true},
+	} {
+		h := &Host{opts: o, nodes: map[string]heardNode{"x": c.x}}
+		n := &Node{opts: o, host: h, peers: newPeers("t"), local: &successorLocal{memLog: logOf(chain(job.Position{}, 1, 3)...)}}
+		n.awaiting = awaiting{since: now - 10*time.Second, known: Known{Nodes: []string{"x"}}}
+		if nodes, left := n.awaited(now); (len(nodes) > 0) != c.waits {
+			t.Errorf("%s: it waits for %v for %s", name, nodes, left)
 		}
 	}
 }

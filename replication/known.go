@@ -232,7 +232,7 @@ func (n *Node) isYoung(now time.Duration) bool {
 // than this one.
 func (n *Node) others(now time.Duration) (missing, longer []string) {
 	for _, name := range n.awaiting.known.Nodes {
-		if _, there := n.peers.fresh(name, now); !there {
+		if _, there := n.peers.fresh(name, now); !there && !n.hasNothing(name, now) {
 			missing = append(missing, name)
 		}
 	}
@@ -247,6 +247,11 @@ func (n *Node) others(now time.Duration) (missing, longer []string) {
 		}
 	}
 	return missing, longer
+}
+
+// hasNothing reports whether a node is there, and has no data of this shard, as after it has given its copy up.
+func (n *Node) hasNothing(name string, now time.Duration) bool {
+	return n.host != nil && n.opts.Shard != everywhere && n.host.hasCome(name, n.awaiting.since, now) && !n.host.hasData(name, n.opts.Shard)
 }
 
 // ledLast reports whether the lease is as this node last renewed it, or newer, so that no other node has held
