@@ -107,8 +107,8 @@ func (o Options) validate() error {
 	switch {
 	case o.Log == nil || o.Store == nil || o.Sender == nil:
 		return errors.New("scheduler: options: Log, Store and Sender are required")
-	case o.Settings.Lead < 0 || o.Settings.Lead > time.Minute:
-		return fmt.Errorf("scheduler: options: lead %s is out of range (0 to 1m)", o.Settings.Lead)
+	case o.Settings.Lead < 0 || o.Settings.Lead > core.LeadMax:
+		return fmt.Errorf("scheduler: options: lead %s is out of range (0 to %s)", o.Settings.Lead, core.LeadMax)
 	case o.Settings.Grace < 0 || o.Settings.HistoryDays < 0 || o.Settings.CatchupRate < 0 || o.Settings.EventsMax < 0:
 		return errors.New("scheduler: options: grace, history, catch-up rate and waiting events must not be negative")
 	case o.LiveMax < 1 || o.ProposalsMax < 1 || o.Feeders < 1:

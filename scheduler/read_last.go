@@ -80,7 +80,7 @@ func (e *Engine) addRunUpTo(v *JobView, now instant.Millis) error {
 
 // addNewestRun adds the newest run that was scheduled before an instant.
 func (e *Engine) addNewestRun(v *JobView, to instant.Millis) error {
-	l := runLister{engine: e, query: RunQuery{To: to, Limit: 1}, rec: &v.Record}
+	l := runLister{engine: e, query: RunQuery{To: to, Limit: 1}, rec: &v.Record, tick: to}
 	if err := l.list(); err != nil || len(l.page.Runs) == 0 {
 		return err
 	}

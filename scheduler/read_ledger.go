@@ -28,7 +28,7 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedul
 	if l.Ahead = timer.Last > l.From; !l.Ahead {
 		return l, nil
 	}
-	if timer.Last > l.From.Add(e.opts.Settings.Lead) { // the clock was set back: the new schedule begins after the row's last tick
+	if l.Unread = timer.Last > l.From.Add(core.LeadMax); l.Unread {
 		return l, nil
 	}
 	if until, ok, err := e.skippedOver(id, l.From); ok || err != nil {
@@ -37,23 +37,28 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedul
 			return l, err
 		}
 	}
-	err = e.scanHistory(id, l.From+1, timer.Last+1, func(run job.RunID, value []byte) (bool, error) {
+	err = e.readAhead(id, timer.Last, &l)
+	return l, err
+}
+
+// readAhead adds to a ledger what is finished of the ticks from its beginning up to the row's last one.
+func (e *Engine) readAhead(id job.ID, last instant.Millis, l *core.Ledger) error {
+	return e.scanHistory(id, l.From+1, last+1, func(run job.RunID, value []byte) (bool, error) {
 		if len(l.Over)+len(l.Ranges) == core.AheadReadMax {
-			l.From, l.Over, l.Ranges = timer.Last, nil, nil
+			l.From, l.Over, l.Ranges = last, nil, nil
 			return false, nil
 		}
-		if run.IsManual() {
-			return true, nil
-		}
 		r, err := job.DecodeRun(run, value)
-		if r.Until != 0 {
+		l.Finished = max(l.Finished, r.FinishedAt)
+		switch {
+		case run.IsManual():
+		case r.Until != 0:
 			l.Ranges = append(l.Ranges, core.TickRange{From: run.At, Last: r.Until})
-		} else {
+		default:
 			l.Over = append(l.Over, run.At)
 		}
 		return true, err
 	})
-	return l, err
 }
 
 // skippedOver returns the end of the skipped range that contains an instant; false if none does. It visits each day of the

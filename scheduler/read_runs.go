@@ -71,14 +71,14 @@ func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
 	if !ok {
 		return RunPage{}, core.UnknownJob(q.Job)
 	}
-	rec, _, ok, err := e.readRows(id)
+	rec, timer, ok, err := e.readRows(id)
 	if err != nil {
 		return RunPage{}, err
 	}
 	if !ok {
 		return RunPage{}, core.UnknownJob(q.Job)
 	}
-	l := runLister{engine: e, query: q, rec: &rec}
+	l := runLister{engine: e, query: q, rec: &rec, tick: timer.Last}
 	if err := l.list(); err != nil {
 		return RunPage{}, err
 	}
@@ -90,7 +90,8 @@ type runLister struct {
 	engine *Engine
 	query  RunQuery
 	rec    *job.Record
-	live   []job.Run // newest first
+	tick   instant.Millis // the job's newest
+	live   []job.Run      // newest first
 	seen   int
 	last   job.RunID // the last run that was read
 	page   RunPage
@@ -118,11 +119,12 @@ func (l *runLister) isFull() bool {
 	return len(l.page.Runs) == l.query.Limit || l.seen >= runScanMax
 }
 
-// days returns the newest and the oldest bucket that can hold a run of the query.
+// days returns the newest and the oldest bucket that can hold a run of the query. A run may be of the next day: it was
+// decided ahead and ended before its time, or the clock was set back.
 func (l *runLister) days() (newest, oldest int64) {
 	e := l.engine
 	now := instant.Of(e.opts.Clock.Now())
-	to := now.Add(e.opts.Settings.Lead) + 1
+	to := max(now+dayMillis, l.tick+1)
 	from := max(0, now-instant.Millis(e.opts.Settings.HistoryDays+1)*24*3600*1000)
 	if l.query.To != 0 {
 		to = min(to, l.query.To)

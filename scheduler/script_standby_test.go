@@ -11,6 +11,8 @@ import (
 // runStandby is a flat switch over the commands of a script that are about the standby and about trust.
 func runStandby(s *sim, d *datadriven.TestData, name string) string {
 	switch d.Cmd {
+	case "lead":
+		s.opts.Settings.Lead = duration(s.t, name)
 	case "join":
 		s.join()
 	case "standby":

@@ -41,6 +41,7 @@ import (
 //	sleep DURATION                     time passes while the process is down; then it starts again
 //	clock DURATION                     the wall clock is set forward or back
 //	crash                              kill -9 and start again
+//	lead DURATION                      the lead of processes that start, and of standbys that join, from now on
 //	join                               a standby begins to follow
 //	standby                            what it knows
 //	ask NAME                           it is asked to pause a job

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
@@ -35,6 +36,7 @@ func (w *world) open() {
 	}
 	w.engine, w.alive = e, true
 	w.model.rules = slices.Index(simRules[:], e.opts.Settings.Zones)
+	w.model.settings.lead = e.opts.Settings.Lead.Milliseconds()
 	if w.standby.engine == nil {
 		w.join()
 	}
@@ -53,8 +55,17 @@ func (w *world) start() (*Engine, error) {
 	if w.standby.engine != nil && w.standby.rng.IntN(2) == 0 {
 		return w.takeOver()
 	}
-	w.opts.Settings.Zones = w.drawRules()
+	w.opts.Settings.Zones, w.opts.Settings.Lead = w.drawRules(), w.drawLead()
 	return Open(w.opts)
+}
+
+// drawLead draws the lead of a process: mostly that of the one before, sometimes a much smaller or larger one.
+func (w *world) drawLead() time.Duration {
+	leads := []time.Duration{10 * time.Millisecond, 250 * time.Millisecond, time.Second, 10 * time.Second, 30 * time.Second, core.LeadMax}
+	if n := w.leads.IntN(4 * len(leads)); n < len(leads) {
+		return leads[n]
+	}
+	return time.Duration(w.model.settings.lead) * time.Millisecond
 }
 
 // drawRules draws the rules of zones of a process: mostly those of the one before.

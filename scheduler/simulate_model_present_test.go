@@ -11,9 +11,10 @@ type modelPresence struct {
 	gaps  [][2]int64 // in which it stood still; what came due inside is missed
 	still int64      // when it began to stand still; 0: it has not since its last step
 	step  int64      // wall clock of the last step
+	top   int64      // of the wall clock in this life
 }
 
-func (p *modelPresence) start(now int64) { *p = modelPresence{since: now, step: now} }
+func (p *modelPresence) start(now int64) { *p = modelPresence{since: now, step: now, top: now} }
 
 // stand takes in that time passes, or the clock is set, while the engine does nothing about it.
 func (p *modelPresence) stand(now int64) {
@@ -40,7 +41,7 @@ func (m *model) attend(now int64) {
 	} else if from := max(p.still, p.step+m.settings.lead); p.still != 0 && from < now-allowed {
 		p.gaps = append(p.gaps, [2]int64{from, now - allowed}) // its last step had in hand what came due before
 	}
-	p.step, p.still = now, 0
+	p.step, p.still, p.top = now, 0, max(p.top, now)
 }
 
 // missedUntil returns from when on ticks are on time again, if one that came due at an instant was missed;

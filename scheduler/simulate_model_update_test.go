@@ -110,7 +110,7 @@ func (j *modelJob) putOff(tick int64) int64 {
 func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept int64) {
 	d := act.def
 	var want []int64
-	if d.at == 0 && j.high <= m.now+m.settings.lead {
+	if d.at == 0 && m.decidesAhead(j, act, kept) {
 		for _, tick := range ticks.between(m.now, j.high+1) {
 			if !j.decided(tick) {
 				want = append(want, tick)
@@ -143,6 +143,25 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 	if !slices.Equal(got, want) {
 		m.fail("ledger", j, "the update decides %s, want %s", modelList(got), modelList(want))
 	}
+}
+
+// modelLeadMax is the largest lead that a process can have.
+const modelLeadMax = 60_000
+
+// decidesAhead reports whether the new schedule begins now, and not after what is decided. It does unless the clock was set back,
+// whatever the lead was by which that was decided. If the clock was set back while no process was there, the engine may see it
+// by what has finished at a later time, or not.
+func (m *model) decidesAhead(j *modelJob, act *modelAct, kept int64) bool {
+	switch ahead := j.high - m.now; {
+	case ahead > modelLeadMax:
+		return false
+	case ahead <= m.settings.lead || m.now >= m.top:
+		return true
+	case m.now < m.presence.top:
+		return false
+	}
+	some := slices.ContainsFunc(act.ahead, func(a modelAhead) bool { return a.tick != kept })
+	return some || len(j.beyond) > 0
 }
 
 // takeBeyond takes in that the ranges have their outcome that an update skips before it is done.

@@ -31,7 +31,7 @@ func (w *world) join() {
 	b := &w.standby
 	b.store, b.behind = w.store.Clone(), nil
 	opts := w.opts
-	opts.Store, opts.Settings.Zones = simStore{b.store, &w.releases}, w.drawRules()
+	opts.Store, opts.Settings.Zones, opts.Settings.Lead = simStore{b.store, &w.releases}, w.drawRules(), w.drawLead()
 	e, err := Follow(opts)
 	if err != nil {
 		w.t.Fatal(err)

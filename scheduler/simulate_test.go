@@ -99,9 +99,6 @@ func (w *world) finish() {
 
 // readHistory compares what the engine lists of some jobs, and of dead runs, with what the model knows.
 func (w *world) readHistory() {
-	if w.wall() < w.model.top {
-		return // it lists nothing that is yet to come
-	}
 	w.readDead()
 	for _, j := range w.model.order {
 		if j.id%modelWitnesses == 0 && !j.deleted {

@@ -25,6 +25,7 @@ type world struct {
 	t     testing.TB
 	plan  *simPlan
 	rng   *rand.Rand
+	leads *rand.Rand // draws leads only
 	model *model
 	hash  hash.Hash64 // of all commits and launches
 
@@ -70,7 +71,7 @@ var errDied = errors.New("the process died")
 
 func newWorld(t testing.TB, p *simPlan) *world {
 	w := &world{
-		t: t, plan: p, rng: rand.New(rand.NewPCG(p.seed, 7)), store: newMemStore(), hash: fnv.New64a(),
+		t: t, plan: p, rng: rand.New(rand.NewPCG(p.seed, 7)), leads: rand.New(rand.NewPCG(p.seed, 15)), store: newMemStore(), hash: fnv.New64a(),
 		standby: simStandby{rng: rand.New(rand.NewPCG(p.seed, 9))},
 		passed:  p.start.UnixMilli(), targets: make(map[string]*target), flights: make(map[job.RunID]*attempt), fate: -1,
 	}

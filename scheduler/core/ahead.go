@@ -14,6 +14,9 @@ import (
 // No tick after the row's last one was ever decided, so the cursor of a new schedule begins there. The update itself
 // decides the ticks that the new schedule has between now and that cursor: the core knows which runs are live, and
 // the proposer reads which runs are over.
+//
+// How far ahead the ticks of a job are decided is in its row, whoever decided them: the leader before may have had another lead. A
+// row that is further ahead than the lead of this leader does not show that the clock was set back; see isSetBack.
 
 // AheadMax is the number of ticks that an update decides itself. If the new schedule has more of them within the lead,
 // the rest is skipped as superseded, in ranges between the ticks that already have an outcome or a run. With a lead of
@@ -39,6 +42,10 @@ type Ledger struct {
 	// Ahead is true if ticks were decided ahead, so that the update may have to decide some itself: its unit is then
 	// larger.
 	Ahead bool
+	// Unread is true if the row's last tick was further ahead than LeadMax: the finished ticks were not read.
+	Unread bool
+	// Finished is when the newest of the finished ticks got its outcome, by the clock of then; 0 if there are none.
+	Finished instant.Millis
 }
 
 // bytes returns how much the ticks add to the unit of an update that decides them itself.
@@ -83,13 +90,22 @@ func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 		next.ticks = append(next.ticks, r.cursor)
 	}
 	known := &p.Prior.Ledger
-	if r.last <= c.now || r.last > c.now.Add(c.settings.Lead) { // nothing was decided ahead, or the clock was set back
+	if r.last <= c.now || c.isSetBack(r, known) { // nothing was decided ahead, or the new schedule begins after the row's last tick
 		return nil
 	}
-	if lsn, some := c.overAhead.find(r.id); some && lsn > known.AsOf || !c.overAhead.covers(known.AsOf) {
+	lsn, some := c.overAhead.find(r.id)
+	if known.Unread || some && lsn > known.AsOf || !c.overAhead.covers(known.AsOf) {
 		return ErrStale
 	}
 	return c.listAhead(p, r, next)
+}
+
+// isSetBack reports whether the row's last tick is ahead because the clock was set back, and not because it was decided ahead.
+// That is certain if no lead reaches so far. Otherwise the clock must have shown a later time, in this leadership or when a
+// tick got its outcome, and the tick must be beyond what this leader decides by now.
+func (c *Core) isSetBack(r *hotRow, known *Ledger) bool {
+	wasLater := c.now < max(c.latest, known.Finished)
+	return r.last > c.now.Add(LeadMax) || wasLater && r.last > c.now.Add(c.settings.Lead)
 }
 
 // listAhead lists the ticks up to the row's last one that have neither an outcome nor a run: in ticks those that the

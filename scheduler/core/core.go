@@ -78,6 +78,7 @@ type Core struct {
 	index    listIndex
 	numbers  numbering
 	led      instant.Millis // when this leadership began
+	latest   instant.Millis // the latest time that the clock has shown in this leadership
 	presence presence       // when an engine led
 	epoch    uint64
 	// fenceMin is the LSN of the commit that began the epoch. Every attempt that this leader starts has at least this
@@ -198,6 +199,7 @@ func (c *Core) Step(in Input) *Output {
 func (c *Core) begin(in Input) {
 	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
 	c.now, c.lsn, c.stepLSN, c.room = in.Now, in.LSN, in.LSN, in.Room
+	c.latest = max(c.latest, c.now)
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.numbers.next
 	c.out.reset()

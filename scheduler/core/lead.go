@@ -21,7 +21,7 @@ import (
 func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.KeepTime(now)
-	c.led = now
+	c.led, c.latest = now, now
 	c.out.WakeAt = instant.LongAgo // the time until the first step counts as a gap, if it is long
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual

@@ -6,11 +6,16 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
+// LeadMax is the largest [Settings.Lead]. No leader decides a tick longer before it is due, so one that is further ahead of the
+// clock shows that the clock was set back.
+const LeadMax = time.Minute
+
 // Settings are the constants of an engine. They are part of its input: two cores with the same settings and the same
 // steps have the same state.
 type Settings struct {
 	// Lead is how far ahead of its time a tick is decided, so that its commit is durable when it is due. A larger
-	// lead hides slower commits; a smaller one makes changes of a schedule take effect sooner.
+	// lead hides slower commits; a smaller one makes changes of a schedule take effect sooner. At most LeadMax. Another
+	// leader of the same log may have another lead.
 	Lead time.Duration
 	// Grace is how late a tick may be decided and still be on time if no engine led. A later one is missed. A larger
 	// grace fires more ticks after a short outage instead of treating them by the policy for missed runs.
