@@ -32,8 +32,9 @@ const demoForMin = 3 * time.Second
 // demoCrash is when the server is killed, in percent of the time.
 const demoCrash = 50
 
-// demoDown returns how long the server is down in a demo of a span, besides its start.
-func demoDown(span time.Duration) time.Duration { return min(span/10, time.Second) }
+// demoDown is how long the server is down, besides its start, if it is killed when planned. The job of demoDue is due at the
+// end of that.
+const demoDown = time.Second
 
 // Run implements the command.
 func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
@@ -48,7 +49,9 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 	// A failed demo leaves no server and no directory behind either.
 	defer func() { err = errors.Join(err, stage.close()) }()
 	show.opening(stage.server.ready, stage.dir, stage.temporary)
-	jobs := demoJobs(time.Now(), time.Duration(c.For), stage.hall.url)
+	begun := time.Now()
+	stage.due = begun.Add(time.Duration(c.For)*demoCrash/100 + demoDown)
+	jobs := append(demoJobs(begun, time.Duration(c.For), stage.hall.url), demoJobDue(stage.due, stage.hall.url))
 	if err := stage.register(ctx, jobs); err != nil {
 		return err
 	}
@@ -71,6 +74,8 @@ type demoStage struct {
 	remote    *remote
 	// hall is nil until its receivers are there.
 	hall *demoHall
+	// due is when the job of demoDue is due. The server is killed before it, and is not started again before it has passed.
+	due time.Time
 }
 
 // openDemoStage starts a server on free ports and connects the receivers to it. Dir is its data directory; "" makes a
@@ -123,7 +128,7 @@ func (s *demoStage) watch(ctx context.Context, con *console, span time.Duration,
 		case f := <-s.hall.firings:
 			show.firing(f)
 		case <-crash.C:
-			if err := s.crash(ctx, con, demoDown(span), show); err != nil {
+			if err := s.crash(ctx, con, show); err != nil {
 				return err
 			}
 		case <-end.C:
@@ -139,14 +144,25 @@ func (s *demoStage) watch(ctx context.Context, con *console, span time.Duration,
 	return nil
 }
 
-// crash kills the server and starts it again on the same addresses, so that the client and the receivers find it.
-func (s *demoStage) crash(ctx context.Context, con *console, down time.Duration, show *demoShow) (err error) {
+// crash kills the server while the job of demoDue is not due, and starts it again once that is, on the same addresses, so
+// that the client and the receivers find it.
+func (s *demoStage) crash(ctx context.Context, con *console, show *demoShow) (err error) {
+	s.due, err = demoAhead(s.due, func(due time.Time) error {
+		return s.register(ctx, []demoJob{demoJobDue(due, s.hall.url)})
+	})
+	if err != nil {
+		return err
+	}
 	before := s.server.ready
 	s.server.kill()
 	s.server = nil
-	show.killed(time.Now())
+	killed := time.Now()
+	show.killed(killed)
+	if !killed.Before(s.due) {
+		return fmt.Errorf("the server was killed %s after the job %s was due: this machine is too busy for the demo", killed.Sub(s.due), demoDue)
+	}
 	select {
-	case <-time.After(down):
+	case <-time.After(time.Until(s.due)):
 	case <-ctx.Done():
 		return nil
 	}
@@ -157,6 +173,19 @@ func (s *demoStage) crash(ctx context.Context, con *console, down time.Duration,
 	}
 	show.back(time.Now(), time.Since(begun), s.server.ready.Jobs)
 	return nil
+}
+
+// demoAhead returns an instant that is at least half of demoDown ahead, for which the job of demoDue is registered. That is
+// the planned one, unless a busy machine comes to the kill too late for it: then put registers the job again, with more time
+// ahead whenever that takes too long as well.
+func demoAhead(due time.Time, put func(due time.Time) error) (time.Time, error) {
+	for lead := demoDown; time.Until(due) < demoDown/2; lead *= 2 {
+		due = time.Now().Add(lead)
+		if err := put(due); err != nil {
+			return due, err
+		}
+	}
+	return due, nil
 }
 
 // hostOfURL returns host and port of a URL of a server.
