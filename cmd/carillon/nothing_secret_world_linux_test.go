@@ -155,17 +155,29 @@ func (o *outlet) serve() {
 	o.t.Cleanup(o.http.CloseIdleConnections)
 }
 
-// commandLine adds what other users of the machine see of a process.
+// commandLine adds what other users of the machine see of a process. A process that has just been started has an empty line for
+// a moment, and one that has ended has it for good.
 func (o *outlet) commandLine(name string, cmd *exec.Cmd) {
 	o.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
+	text := ""
+	testkit.Until(o.t, "the process has a command line, or has ended", func() bool {
+		text = o.process(cmd, "cmdline")
+		return text != "" || strings.Contains(o.process(cmd, "stat"), ") Z ")
+	})
+	o.add("command lines", text)
+	if name == "serve" && !strings.Contains(text, "--secrets-dir") {
+		o.t.Errorf("the command line of the server is %q", text)
+	}
+}
+
+// process returns what the kernel says of a process that was not waited for.
+func (o *outlet) process(cmd *exec.Cmd, file string) string {
+	o.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.add("command lines", string(text))
-	if name == "serve" && !strings.Contains(string(text), "--secrets-dir") {
-		o.t.Errorf("the command line of the server is %q", text)
-	}
+	return string(text)
 }
 
 // run runs a command, adds what it prints, and returns it.
