@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -15,7 +16,7 @@ const (
 )
 
 // putBulk registers the jobs of a request. It puts those again that their shard has refused for want of a leader.
-func (c *Client) putBulk(ctx context.Context, b *bulk) error {
+func (c *Client) putBulk(ctx context.Context, b *bulk, wait *leaderWait) error {
 	err := c.putBody(ctx, b.body, &b.reply)
 	if err == nil {
 		err = b.check(&b.reply, b.jobs)
@@ -23,7 +24,7 @@ func (c *Client) putBulk(ctx context.Context, b *bulk) error {
 	if err != nil || c.opts.NoRetry {
 		return err
 	}
-	return c.putAgain(ctx, b)
+	return c.putAgain(ctx, b, wait)
 }
 
 // putBody sends a request. It repeats it while the server is too busy, because the server has then done
@@ -39,14 +40,21 @@ func (c *Client) putBody(ctx context.Context, body []byte, reply *PutManyReply) 
 	}
 }
 
-// putAgain puts jobs again, as long as some are refused for want of a leader, for the time of a request at most. Then the
-// results stand as they are. An error of a repetition leaves the outcome of its jobs unknown.
-func (c *Client) putAgain(ctx context.Context, b *bulk) error {
-	ctx, cancel := context.WithTimeout(ctx, c.opts.BulkTimeout)
-	defer cancel()
+// putAgain puts jobs again, as long as some are refused for want of a leader and the wait is not over. Then the results
+// stand as they are. A repetition that has begun is not cut short by the end of the wait, because the outcome of its jobs
+// would be unknown; it has the time of any bulk registration. An error of a repetition leaves that outcome unknown.
+func (c *Client) putAgain(ctx context.Context, b *bulk, wait *leaderWait) error {
+	var until time.Time // end of the wait, once it is needed
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
 		left := b.refused()
-		if len(left) == 0 || !sleep(ctx, pause) {
+		if len(left) == 0 {
+			wait.succeeded()
+			return nil
+		}
+		if until.IsZero() {
+			until = wait.end()
+		}
+		if pause > time.Until(until) || !sleep(ctx, pause) {
 			return nil
 		}
 		var reply PutManyReply
@@ -62,6 +70,32 @@ func (c *Client) putAgain(ctx context.Context, b *bulk) error {
 		b.reply.Accepted += reply.Accepted
 		b.reply.Rejected -= reply.Accepted
 	}
+}
+
+// leaderWait bounds how long the requests of a PutAll wait for the leaders of shards. They share one wait, so that a shard
+// which stays without a leader costs it once and not in each request. Safe for concurrent use.
+type leaderWait struct {
+	most time.Duration
+
+	mu    sync.Mutex
+	until time.Time // zero: no request waits, or has waited in vain
+}
+
+// end returns until when a request may wait. The first call begins the wait.
+func (w *leaderWait) end() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.until.IsZero() {
+		w.until = time.Now().Add(w.most)
+	}
+	return w.until
+}
+
+// succeeded says that a request has found all leaders. The next one that does not waits anew.
+func (w *leaderWait) succeeded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.until = time.Time{}
 }
 
 // check returns an error if a reply has not one result for each job.

@@ -26,14 +26,15 @@ type PutTotals struct{ Accepted, Rejected int }
 //
 // It repeats requests for which the server is too busy for a while, even with Options.NoRetry. It
 // repeats requests without an answer as other methods do, so a job may be put twice. Jobs that are refused because
-// their shard has no leader it puts again, for at most Options.BulkTimeout. An error ends it:
+// their shard has no leader it puts again, for Options.Timeout or until ctx ends; then the refusal is their result. After a
+// wait in vain it does not wait again before a request is without such refusals. An error ends it:
 // jobs for which each was called have their result; the others may or may not be registered, and may be
 // put again.
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	// A return before the end also ends the requests that are under way, whose results nothing reads.
 	defer cancel()
-	p := &putter{client: c, each: each, most: c.requestBytesMax()}
+	p := &putter{client: c, each: each, most: c.requestBytesMax(), wait: leaderWait{most: c.opts.Timeout}}
 	for j := range jobs {
 		if err := p.add(ctx, j); err != nil {
 			return p.totals, err
@@ -59,6 +60,7 @@ type putter struct {
 	room     int          // size of the last request, in bytes; used to allocate the next
 	inFlight []*bulk      // requests sent and not collected, oldest first
 	totals   PutTotals
+	wait     leaderWait // of all requests; also used by their goroutines
 }
 
 // bulk is one request of many jobs.
@@ -143,7 +145,7 @@ func (p *putter) send(ctx context.Context) {
 	p.inFlight = append(p.inFlight, b)
 	go func() {
 		defer close(b.done)
-		b.err = p.client.putBulk(ctx, b)
+		b.err = p.client.putBulk(ctx, b, &p.wait)
 	}()
 }
 
