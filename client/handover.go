@@ -30,8 +30,9 @@ type HandoverReply struct {
 // is about to begin. While the log does not acknowledge commits, as during an election of its stream, the leader goes
 // on leading, and the error is [CodeUnavailable]. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply HandoverReply, err error) {
-	subject := c.opts.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".handover"
-	if err := c.askNode(ctx, subject, replyHandover, "a hand-over", HandoverRequest{To: to}, &reply); err != nil {
+	q := nodeCall{what: "a hand-over", kind: replyHandover, shard: shard}
+	q.subject = c.opts.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".handover"
+	if err := c.askNode(ctx, q, HandoverRequest{To: to}, &reply); err != nil {
 		return reply, err
 	}
 	return reply, nodeRefusal(reply.Code, reply.Error)
@@ -48,15 +49,22 @@ func nodeRefusal(code Code, text string) error {
 	return &Error{Code: code, Message: text}
 }
 
-// askNode sends a request to the nodes of a cluster, of which the one answers that it is for, and reads the reply of a kind into
-// the given value. what names the request in errors.
-func (c *Client) askNode(ctx context.Context, subject, kind, what string, request, into any) error {
+// nodeCall is a request to the nodes of a cluster, which the leader of a shard answers.
+type nodeCall struct {
+	what    string // names the request in errors, as in "a hand-over"
+	kind    string // of the reply
+	shard   uint32
+	subject string
+}
+
+// askNode sends a request to the nodes of a cluster, and reads the reply into the given value.
+func (c *Client) askNode(ctx context.Context, q nodeCall, request, into any) error {
 	switch c.via.(type) {
 	case nil:
 	case *localTransport:
-		return fmt.Errorf("client: a scheduler inside the program has no other node, and so there is no %s", strings.TrimPrefix(what, "a "))
+		return fmt.Errorf("client: a scheduler inside the program has no other node, and so there is no %s", strings.TrimPrefix(q.what, "a "))
 	default:
-		return errNeedsNATS(what)
+		return errNeedsNATS(q.what)
 	}
 	body, err := encode(request)
 	if err != nil {
@@ -68,18 +76,19 @@ func (c *Client) askNode(ctx context.Context, subject, kind, what string, reques
 		ctx, cancel = context.WithTimeout(ctx, c.opts.Timeout)
 		defer cancel()
 	}
-	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: c.header(ctx), Data: body})
+	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: q.subject, Header: c.header(ctx), Data: body})
 	if errors.Is(err, nats.ErrNoResponders) {
-		return &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, the prefix or the shard is wrong, or the caller has no right to ask (cluster admins have)", Cause: err}
+		return &Error{Code: CodeUnavailable, Cause: err, Message: fmt.Sprintf(
+			"no server answers on %s: shard %d has no leader at the moment, the server is not a node of a cluster, the prefix or the shard is wrong, or the caller has no right to ask (cluster admins have)", q.subject, q.shard)}
 	}
 	if err != nil {
-		return c.unanswered(subject, len(body), err)
+		return c.unanswered(q.subject, len(body), err)
 	}
-	if err := checkReply(kind, subject, msg); err != nil {
+	if err := checkReply(q.kind, q.subject, msg); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(msg.Data, into); err != nil {
-		return fmt.Errorf("client: decode the reply on %s: %w", subject, err)
+		return fmt.Errorf("client: decode the reply on %s: %w", q.subject, err)
 	}
 	return nil
 }

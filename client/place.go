@@ -34,7 +34,8 @@ const replyPlace = "place"
 // carried out afterwards: [Client.Status] shows how far it is. While shard 0 has no leader, no node answers, and Place returns
 // when ctx ends. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Place(ctx context.Context, q PlaceRequest) (reply PlaceReply, err error) {
-	if err := c.askNode(ctx, c.opts.Prefix+".cluster.place", replyPlace, "a change of places", q, &reply); err != nil {
+	to := nodeCall{what: "a change of places", kind: replyPlace, shard: 0, subject: c.opts.Prefix + ".cluster.place"}
+	if err := c.askNode(ctx, to, q, &reply); err != nil {
 		return reply, err
 	}
 	return reply, nodeRefusal(reply.Code, reply.Error)

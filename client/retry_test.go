@@ -180,6 +180,21 @@ func TestNoRetry(t *testing.T) {
 	}
 }
 
+// TestNobodyHandsOver: the text begins with what is likely.
+func TestNobodyHandsOver(t *testing.T) {
+	_, c := dial(t, client.Options{Prefix: "leaderless"})
+	for name, call := range map[string]func() error{
+		"shard 3 has no leader at the moment": func() error { return second(c.Handover(t.Context(), 3, "")) },
+		"shard 0 has no leader at the moment": func() error {
+			return second(c.Place(t.Context(), client.PlaceRequest{Verb: client.PlaceDrain, Node: "a"}))
+		},
+	} {
+		if err := call(); !client.IsUnavailable(err) || !errors.Is(err, nats.ErrNoResponders) || !strings.Contains(err.Error(), ": "+name+", the server is not") {
+			t.Error(err)
+		}
+	}
+}
+
 // TestGivesUp ends the patience of a caller, who learns whether anything can have happened.
 func TestGivesUp(t *testing.T) {
 	nc, c := dial(t, client.Options{Prefix: "gone", Timeout: 100 * time.Millisecond})
