@@ -69,7 +69,7 @@ func PublicError(err error) *client.Error {
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		return e
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if isOver(err) {
 		err = apierr.Errorf(apierr.Unavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
 	}
 	e := apierr.From(err)
@@ -78,6 +78,11 @@ func PublicError(err error) *client.Error {
 		status = http.StatusInternalServerError
 	}
 	return &client.Error{Code: client.Code(e.Code), Message: e.Message, Field: e.Field, Status: status, RetryAfter: e.RetryAfter}
+}
+
+// isOver reports whether an error is that of a context that has ended.
+func isOver(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // ErrorBody returns the body of a refusal. It never fails, because a caller without a body could not tell a refusal

@@ -160,7 +160,7 @@ func (x *Executor) do(ctx context.Context, a arrival) (Reply, *client.Error) {
 func (x *Executor) conclude(a *arrival, err error) (refusal *client.Error) {
 	code := apierr.Code("")
 	if err != nil {
-		refusal = x.replyError(err)
+		refusal = x.replyError(a.verb.ofTime(err))
 		code = apierr.Code(refusal.Code)
 	}
 	x.stats[a.verb.name].count(code, a.via, time.Since(a.begun))

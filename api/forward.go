@@ -25,7 +25,7 @@ type forwarder struct {
 	// leaders says which process to ask. nil: whichever answers.
 	leaders Leaders
 	// failed returns what the caller learns of a request that got no reply, or none of a leader.
-	failed func(shard uint32, err error) error
+	failed func(shard uint32, v *Verb, err error) error
 }
 
 // forwardRoot is the prefix of the subjects on which the leader of a shard answers requests that other nodes pass on.
@@ -98,11 +98,11 @@ func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *
 	case err != nil && isSilence(ctx):
 		return Reply{}, f.fallenSilent(shard, v)
 	case err != nil:
-		return Reply{}, f.failed(shard, err)
+		return Reply{}, f.failed(shard, v, err)
 	}
 	reply, err := forwardedReply(v, got)
 	if errors.Is(err, errNoLeadersReply) {
-		err = f.failed(shard, err)
+		err = f.failed(shard, v, err)
 	}
 	if q.Lag != nil && !isAway(err) {
 		q.Lag.noteReply(shard, got.Header)
@@ -126,19 +126,11 @@ func (f *forwarder) message(root string, v *Verb, q *Request, about *forwarded) 
 
 // standbyFailed returns what the caller of a standby learns of a request that got no reply. Without a responder
 // nothing has changed; after anything else that is unknown.
-func standbyFailed(_ uint32, err error) error {
+func standbyFailed(_ uint32, v *Verb, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("%w: %w", errNoLeader, apierr.Errorf(apierr.NotLeader, "", "this node stands by, and no leader answers; nothing has changed, ask again later"))
 	}
-	return outcomeUnknown("this node stands by, and the leader "+noAnswer(err), err)
-}
-
-// outcomeUnknown returns the refusal of a request whose outcome is unknown.
-func outcomeUnknown(what string, cause error) error {
-	return &client.Error{
-		Code: client.CodeUnavailable, Status: statusOf[apierr.Unavailable],
-		Message: what + "; whether the request took effect is unknown, so read before asking again", Cause: cause,
-	}
+	return v.unanswered("this node stands by, and the leader "+noAnswer(err), err)
 }
 
 // errNoLeadersReply is the error of a reply that no leader sends. It leaves open what became of the request.

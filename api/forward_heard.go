@@ -36,7 +36,7 @@ func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *R
 	}
 	process, isSilent := all.LedBy(shard)
 	if isSilent {
-		return Reply{}, x.forwarder.failed(shard, nats.ErrNoResponders)
+		return Reply{}, x.forwarder.failed(shard, v, nats.ErrNoResponders)
 	}
 	if process != "" {
 		reply, err := x.askProcess(ctx, process, shard, v, q)
@@ -74,9 +74,9 @@ func isSilence(ctx context.Context) bool { return errors.Is(context.Cause(ctx), 
 // as one that was not sent; of a change it is unknown whether it took effect.
 func (f *forwarder) fallenSilent(shard uint32, v *Verb) error {
 	if !v.reads {
-		return f.failed(shard, errSilent)
+		return f.failed(shard, v, errSilent)
 	}
-	refusal, _ := errors.AsType[*apierr.Error](f.failed(shard, nats.ErrNoResponders))
+	refusal, _ := errors.AsType[*apierr.Error](f.failed(shard, v, nats.ErrNoResponders))
 	return refusal
 }
 

@@ -184,11 +184,11 @@ var errNoLeader = errors.New("no leader")
 
 // shardFailed returns what the caller of a router learns of a request that got no reply of a leader. Without a
 // responder nothing has changed; after anything else that is unknown.
-func shardFailed(shard uint32, err error) error {
+func shardFailed(shard uint32, v *Verb, err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
 		return noLeader(shard)
 	}
-	return outcomeUnknown(fmt.Sprintf("the leader of shard %d %s", shard, noAnswer(err)), err)
+	return v.unanswered(fmt.Sprintf("the leader of shard %d %s", shard, noAnswer(err)), err)
 }
 
 // noLeader returns the refusal of a request for a shard that has no leader.

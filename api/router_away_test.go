@@ -305,7 +305,7 @@ func TestRouterStatusOfNodes(t *testing.T) {
 
 // TestRefusedByAll: a bulk registration is refused as a whole only if each shard refuses its part, and none is away.
 func TestRefusedByAll(t *testing.T) {
-	busy, away := apierr.Errorf(apierr.RateLimited, "", "busy"), shardFailed(1, nats.ErrNoResponders)
+	busy, away := apierr.Errorf(apierr.RateLimited, "", "busy"), shardFailed(1, VerbNamed("jobs.put"), nats.ErrNoResponders)
 	for _, x := range []struct {
 		errs []error
 		want error
@@ -319,7 +319,7 @@ func TestRefusedByAll(t *testing.T) {
 	if err := refusedByAll(nil, nil); err != nil {
 		t.Error(err)
 	}
-	if mayHaveChanged(away) || mayHaveChanged(busy) || !mayHaveChanged(shardFailed(1, nats.ErrTimeout)) || !mayHaveChanged(context.DeadlineExceeded) {
+	if mayHaveChanged(away) || mayHaveChanged(busy) || !mayHaveChanged(shardFailed(1, VerbNamed("jobs.put"), nats.ErrTimeout)) || !mayHaveChanged(context.DeadlineExceeded) {
 		t.Error("what is certain of a failed request is wrong")
 	}
 }

@@ -144,7 +144,7 @@ func (m *merger) fetch(ctx context.Context) error {
 				err = nil
 			}
 			if err != nil {
-				return awayError(shard, err)
+				return awayError(shard, m.verb.ofTime(err))
 			}
 		}
 		m.forget()

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"context"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -208,7 +211,7 @@ func TestWhileHeard(t *testing.T) {
 func TestRefusalsOfASilentLeader(t *testing.T) {
 	for name, v := range verbsByName {
 		for _, x := range []struct {
-			failed func(uint32, error) error
+			failed func(uint32, *Verb, error) error
 			read   client.Code
 		}{{shardFailed, client.CodeUnavailable}, {standbyFailed, client.CodeNotLeader}} {
 			e := PublicError((&forwarder{failed: x.failed}).fallenSilent(3, v))
@@ -217,6 +220,20 @@ func TestRefusalsOfASilentLeader(t *testing.T) {
 				want = x.read
 			}
 			if e.Code != want || strings.Contains(e.Message, "unknown") == v.reads || strings.Contains(e.Message, "nothing has changed") != v.reads {
+				t.Errorf("%s: %v", name, e)
+			}
+		}
+	}
+}
+
+// TestRefusalsWithoutAnAnswer: only of a change it is unknown whether it took effect.
+func TestRefusalsWithoutAnAnswer(t *testing.T) {
+	for name, v := range verbsByName {
+		for _, err := range []error{
+			shardFailed(1, v, nats.ErrTimeout), standbyFailed(1, v, nats.ErrTimeout), v.ofTime(fmt.Errorf("read: %w", context.DeadlineExceeded)), v.ofTime(context.Canceled),
+		} {
+			e := PublicError(err)
+			if e.Code != client.CodeUnavailable || e.Status != http.StatusServiceUnavailable || strings.Contains(e.Message, "unknown") == v.reads {
 				t.Errorf("%s: %v", name, e)
 			}
 		}

@@ -2,7 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"reflect"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
 )
 
 // Verb is one operation of the API. Verbs are made by this package alone and do not change. Everything that differs
@@ -45,6 +49,22 @@ func (v *Verb) KindOf(member string) reflect.Kind {
 		return f.Type.Kind()
 	}
 	return reflect.Invalid
+}
+
+// unanswered returns the refusal of a request that got no answer. What a change has done then is unknown; a read changes nothing.
+func (v *Verb) unanswered(what string, cause error) error {
+	if !v.reads {
+		what += "; whether the request took effect is unknown, so read before asking again"
+	}
+	return &client.Error{Code: client.CodeUnavailable, Status: statusOf[apierr.Unavailable], Message: what, Cause: cause}
+}
+
+// ofTime returns the refusal of a request whose time is over by an error, and any other error as it is.
+func (v *Verb) ofTime(err error) error {
+	if _, isPublic := errors.AsType[*client.Error](err); isPublic || !isOver(err) {
+		return err
+	}
+	return v.unanswered("no answer in time", nil)
 }
 
 // serveFunc carries out a request and returns the reply to be encoded. It runs on the goroutine of the request, after

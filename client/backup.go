@@ -119,7 +119,7 @@ func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) 
 		msg, err := c.nc.RequestWithContext(ctx, subject, body)
 		if !errors.Is(err, nats.ErrNoResponders) {
 			if err != nil {
-				err = c.unanswered(subject, len(body), err)
+				err = c.unanswered(subject, len(body), false, err)
 			}
 			return msg, err
 		}
@@ -155,7 +155,7 @@ func (b *Backup) Piece(ctx context.Context, file int, offset int64) ([]byte, err
 		return nil, &Error{Code: CodeUnavailable, Message: "the server no longer has this copy: it was restarted, or no piece was requested for a minute; begin the backup again", Cause: err}
 	}
 	if err != nil {
-		return nil, b.client.unanswered(subject, len(body), err)
+		return nil, b.client.unanswered(subject, len(body), false, err)
 	}
 	if text := msg.Header.Get(BackupErrorHeader); text != "" {
 		return nil, errors.New(text)

@@ -199,7 +199,7 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 			c.aim.refuse()
 			return &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: errNotSent, Message: "the NATS user of this connection may not ask one node; the request was not sent"}
 		}
-		return c.unanswered(request.Subject, len(body), err)
+		return c.unanswered(request.Subject, len(body), changes(verb), err)
 	}
 	if err := checkReply(verb, request.Subject, msg); err != nil {
 		return err
@@ -255,8 +255,8 @@ func (c *Client) headerBytes() int {
 }
 
 // unanswered returns the error for a request without a reply. err is the error of the NATS client, size
-// the number of bytes of the request.
-func (c *Client) unanswered(subject string, size int, err error) error {
+// the number of bytes of the request, and changing whether it may change something.
+func (c *Client) unanswered(subject string, size int, changing bool, err error) error {
 	if e := denied(c.nc, subject); e != nil {
 		return e
 	}
@@ -270,12 +270,22 @@ func (c *Client) unanswered(subject string, size int, err error) error {
 		e.Code, e.Status = CodeTooLarge, http.StatusRequestEntityTooLarge
 		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server accepts (max_payload)", size)
 	default:
-		e.Message = "no answer; whether the request took effect is unknown"
+		e.Message = "no answer"
 		if prefix := c.nc.Opts.InboxPrefix; prefix != "" && !strings.HasPrefix(prefix, "_INBOX") {
-			e.Message = fmt.Sprintf("no answer; the inboxes of this connection begin with %q, and a server drops requests from such inboxes unless it was started with that --inbox-prefix; whether the request took effect is unknown", prefix)
+			e.Message = fmt.Sprintf("no answer; the inboxes of this connection begin with %q, and a server drops requests from such inboxes unless it was started with that --inbox-prefix", prefix)
 		}
+		e.Message += doubtOf(changing)
 	}
 	return e
+}
+
+// doubtOf ends the message of an error after which it is unknown whether the request took effect. One that changes nothing has
+// no effect.
+func doubtOf(changing bool) string {
+	if !changing {
+		return ""
+	}
+	return "; whether the request took effect is unknown"
 }
 
 // refusal returns the error in a reply that refuses a request. code is the reply's HTTP status.

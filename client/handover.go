@@ -82,7 +82,7 @@ func (c *Client) askNode(ctx context.Context, q nodeCall, request, into any) err
 			"no server answers on %s: shard %d has no leader at the moment, the server is not a node of a cluster, the prefix or the shard is wrong, or the caller has no right to ask (cluster admins have)", q.subject, q.shard)}
 	}
 	if err != nil {
-		return c.unanswered(q.subject, len(body), err)
+		return c.unanswered(q.subject, len(body), true, err)
 	}
 	if err := checkReply(q.kind, q.subject, msg); err != nil {
 		return err

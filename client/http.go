@@ -120,18 +120,18 @@ func (w *httpTransport) exchange(ctx context.Context, verb string, body []byte, 
 	}
 	res, err := w.http.Do(req)
 	if err != nil {
-		return w.unanswered(err)
+		return w.unanswered(verb, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(res.Body, httpReplyBytes+1))
 	if err != nil {
-		return w.unanswered(err)
+		return w.unanswered(verb, err)
 	}
 	if len(text) > httpReplyBytes {
 		return foreign(fmt.Sprintf("the answer of %s has more than %d bytes", w.root, httpReplyBytes))
 	}
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
-		return w.refusal(res, text)
+		return w.refusal(verb, res, text)
 	}
 	var members map[string]jsontext.Value
 	if json.Unmarshal(text, &members) != nil || members[replyMembers[verb]] == nil {
@@ -183,7 +183,7 @@ func (w *httpTransport) request(ctx context.Context, verb string, body []byte) (
 
 // unanswered returns the error for a request without a reply. An error before the request was sent is told apart from
 // one that leaves its outcome unknown, and both from a certificate that is not trusted, which no repetition mends.
-func (w *httpTransport) unanswered(err error) error {
+func (w *httpTransport) unanswered(verb string, err error) error {
 	err = plainHTTPError(err)
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: err}
 	dial, isDial := errors.AsType[*net.OpError](err)
@@ -194,16 +194,16 @@ func (w *httpTransport) unanswered(err error) error {
 	case isDial && dial.Op == "dial":
 		e.Message, e.Cause = "there is no connection to "+w.root, fmt.Errorf("%w: %w", errNotSent, err)
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
-		e.Message = "no answer; whether the request took effect is unknown"
+		e.Message = "no answer" + doubtOf(changes(verb))
 	default:
-		e.Message, e.Cause = "no answer; whether the request took effect is unknown", fmt.Errorf("%w: %w", errBroken, err)
+		e.Message, e.Cause = "no answer"+doubtOf(changes(verb)), fmt.Errorf("%w: %w", errBroken, err)
 	}
 	return e
 }
 
 // refusal returns the error of a reply that is no success. One without the body of a refusal comes from a program
 // between the client and the server, such as a proxy.
-func (w *httpTransport) refusal(res *http.Response, text []byte) error {
+func (w *httpTransport) refusal(verb string, res *http.Response, text []byte) error {
 	var body ErrorReply
 	if json.Unmarshal(text, &body) == nil && body.Error != nil && body.Error.Code != "" {
 		body.Error.Status = res.StatusCode
@@ -221,7 +221,7 @@ func (w *httpTransport) refusal(res *http.Response, text []byte) error {
 		e.Code = CodeRateLimited
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		e.Code = CodeUnavailable
-		e.Message += "; whether the request took effect is unknown"
+		e.Message += doubtOf(changes(verb))
 	default:
 		if to := res.Header.Get("Location"); to != "" {
 			e.Message += ", which leads to " + clip(to) + "; give that address if it is the server's"

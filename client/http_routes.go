@@ -45,6 +45,9 @@ var httpRoutes = map[string]httpRoute{
 	"whoami":            {http.MethodGet, "whoami"},
 }
 
+// changes reports whether a verb may change something. Those that only read are requested by GET.
+func changes(verb string) bool { return httpRoutes[verb].method != http.MethodGet }
+
 // httpRequest is the HTTP form of a request of a verb.
 type httpRequest struct {
 	method string

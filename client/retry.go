@@ -115,7 +115,7 @@ func (c *Client) repeat(ctx context.Context, q call, until time.Time, err error,
 			c.look(ctx)
 		}
 		if !sleep(ctx, pause) {
-			return gaveUp(ctx, err, doubts > 0)
+			return gaveUp(ctx, q.verb, err, doubts > 0)
 		}
 		if err = c.try(ctx, q, until, doubts, reply); !c.mayRepeat(q, err) {
 			return err
@@ -169,14 +169,14 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// gaveUp returns the error of a request whose time is over. If an earlier try may have taken effect, the
+// gaveUp returns the error of a request of a verb whose time is over. If an earlier try may have taken effect, the
 // outcome is unknown, even if the last try reached no server.
-func gaveUp(ctx context.Context, last error, doubt bool) error {
+func gaveUp(ctx context.Context, verb string, last error, doubt bool) error {
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable}
 	e.Cause = fmt.Errorf("%w; the last try: %w", ctx.Err(), last)
 	e.Message = "no leader answered in time; nothing was done"
 	if doubt {
-		e.Message = "no answer in time; whether the request took effect is unknown"
+		e.Message = "no answer in time" + doubtOf(changes(verb))
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -177,6 +178,37 @@ func TestNoRetry(t *testing.T) {
 	c = serve(t, "once", client.Options{NoRetry: true}, refuseFirst(client.CodeUnavailable, &asked))
 	if _, err := c.Get(t.Context(), "a"); !errors.Is(err, client.CodeUnavailable) || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
+	}
+}
+
+// TestDoubt: no request gets an answer, or each is refused until the time is over. Only of one that may change something is it
+// unknown whether it took effect.
+func TestDoubt(t *testing.T) {
+	doubtful := func(v string) bool {
+		_, what, _ := strings.Cut(verbOf(v), ".")
+		return what != "" && what != "get" && what != "list" && what != "next"
+	}
+	refusing := func(string, *nats.Msg) any {
+		return client.ErrorReply{Error: &client.Error{Code: client.CodeUnavailable, Message: "not just now"}}
+	}
+	nc, silent := dial(t, client.Options{Prefix: "silent", Timeout: 20 * time.Millisecond, BulkTimeout: 20 * time.Millisecond})
+	if _, err := nc.Subscribe("silent.>", func(*nats.Msg) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	busy := serve(t, "refusing", client.Options{Timeout: 30 * time.Millisecond, BulkTimeout: 30 * time.Millisecond}, refusing)
+	for _, v := range verbCalls {
+		for of, c := range map[string]*client.Client{"no answer": silent, "refused": busy} {
+			if of == "refused" && !v.again {
+				continue // it has its refusal at once
+			}
+			err := v.call(t.Context(), c)
+			if has := strings.Contains(fmt.Sprint(err), "unknown"); !client.IsUnavailable(err) || !strings.Contains(err.Error(), "no answer") || has != doubtful(v.name) {
+				t.Errorf("%s, %s: %v", v.name, of, err)
+			}
+		}
 	}
 }
 
