@@ -13,7 +13,7 @@ type Job struct {
 	Timezone  string   `json:"timezone"`            // IANA name of the zone in which cron expressions are evaluated; "" means UTC
 	StartsAt  Time     `json:"starts_at"`           // no scheduled run before this instant; zero: no limit
 	EndsAt    Time     `json:"ends_at"`             // no scheduled run at or after this instant; zero: no limit
-	MaxRuns   uint32   `json:"max_runs"`            // number of scheduled runs after which the job completes; 0 means no limit
+	MaxRuns   uint32   `json:"max_runs"`            // number of scheduled runs, with those skipped as overlap, after which the job completes; 0 means no limit
 
 	Jitter Duration `json:"jitter"` // runs are launched up to this long after their scheduled time; each job has a fixed share of it
 	Target Target   `json:"target"`

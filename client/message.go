@@ -87,7 +87,7 @@ type ListRequest struct {
 
 	// Contains selects jobs whose names contain a text of at most 128 bytes, in upper or lower case; "": any. Target
 	// selects those whose subject, or scheme and host of their URL, contains a text of at most 255 bytes. LastRun
-	// "failed" selects those whose run that ended last is dead. Servers before these members refuse them.
+	// "failed" selects those whose run that ended last is dead; skipped and cancelled runs are passed over. Servers before these members refuse them.
 	Contains string `json:"contains,omitempty"`
 	Target   string `json:"target,omitempty"`
 	LastRun  string `json:"last_run,omitempty"` // failed

@@ -36,7 +36,7 @@ func (*clusterFoundCmd) Help() string {
 
 The command writes the file NODE in the directory, and does not connect to NATS. To undo that before the node has started, remove the file. Like a start, it first moves a directory of a release before shards to the present layout.
 
-With --give-up the cluster begins anew with this data: after all nodes were lost and a backup was restored, or if the only node left is too old to follow. The start deletes the log of the old cluster from NATS, unless one of its nodes is there.
+With --give-up the cluster begins anew with this data: after all nodes were lost and a backup was restored, or if the only node left is too old to follow. The start deletes the log of the old cluster from NATS, unless one of its nodes is there. Start this node alone, and the others once it leads: an empty node beside it takes up the old log.
 
 Examples:
 

@@ -81,7 +81,7 @@ printf 'name: a\nschedule: "@daily"\ntarget: {kind: nats, subject: a}\n' >jobs.y
 			"carillon serve --data /var/lib/carillon --log", "carillon serve --data carillon-data --log", // which has the jobs of the setup
 			"run get RUN", "run get $RUN", "run retry RUN", "run retry $RUN", "run cancel RUN", "run cancel $CANCELLED", "run dismiss RUN", "run dismiss $DISMISSED",
 			"RUN --fence 4711", "$LIVE --fence $FENCE", "RUN succeeded --fence 4711", "$LIVE succeeded --fence $FENCE",
-			"carillon-2026-12-01.backup --data /var/lib/carillon", "carillon-$(date +%F).backup --data /var/lib/restored",
+			"carillon-2026-12-01-030000.backup --data /var/lib/carillon", "carillon-*.backup --data /var/lib/restored",
 		},
 	},
 	// The page measures a million jobs; that they are imported shows with fewer.

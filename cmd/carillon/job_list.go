@@ -20,7 +20,7 @@ type selectFlags struct {
 	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS" complete:"active,paused,completed,failed"`
 	Contains   string            `help:"Only jobs whose names contain this, in upper or lower case." placeholder:"TEXT"`
 	Target     string            `help:"Only jobs whose subject, or scheme and host of their URL, contains this." placeholder:"TEXT" secret:"url" instead:"the subject or the host alone"`
-	LastRun    string            `help:"Only jobs whose run that ended last is dead: failed." placeholder:"failed" complete:"failed"`
+	LastRun    string            `help:"Only jobs whose run that ended last is dead, skipped and cancelled ones aside: failed." placeholder:"failed" complete:"failed"`
 }
 
 // request returns the request for the first page of the selected jobs.

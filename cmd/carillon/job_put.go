@@ -31,7 +31,7 @@ type jobPutCmd struct {
 	Timezone string   `short:"z" help:"Timezone of the cron expressions; UTC if left out." placeholder:"ZONE" complete:"@zones" group:"when"`
 	StartsAt timeFlag `help:"No run before it." placeholder:"TIME" group:"when"`
 	EndsAt   timeFlag `help:"No run at or after it." placeholder:"TIME" group:"when"`
-	MaxRuns  uint32   `help:"Number of scheduled runs after which the job is completed; 0 is no limit." placeholder:"N" group:"when"`
+	MaxRuns  uint32   `help:"Number of scheduled runs, with those skipped as overlap, after which the job is completed; 0 is no limit." placeholder:"N" group:"when"`
 	Jitter   span     `help:"Delay each run by a part of this time, which is the same for all runs of the job." placeholder:"SPAN" group:"when"`
 
 	Target string `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." secret:"url" instead:"--secret-url TENANT/NAME" group:"what"`
