@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -44,10 +46,13 @@ func jobShard(name string) uint32 { return job.ShardOf(job.SlotOf("default", nam
 func (p *troupe) askShard(shard uint32, verb, body string, reply any) {
 	p.t.Helper()
 	subject := fmt.Sprintf("carillon.shard.%d.v1.default.%s", shard, verb)
-	m, err := p.nc.Request(subject, []byte(body), testkit.Patience)
-	if err != nil {
-		p.t.Fatalf("%s: %v", subject, err)
-	}
+	var m *nats.Msg
+	testkit.Retry(p.t, "an answer on "+subject, func(ctx context.Context) (err error) { // a node that has just begun to lead may not listen yet
+		if m, err = p.nc.RequestWithContext(ctx, subject, []byte(body)); err == nil && m.Header.Get("Nats-Service-Error-Code") == "503" {
+			err = errors.New(string(m.Data))
+		}
+		return err
+	})
 	if code := m.Header.Get("Nats-Service-Error-Code"); code != "" {
 		p.t.Fatalf("%s: %s %s", subject, code, m.Data)
 	}
