@@ -28,10 +28,10 @@ func (l *memberLease) of(n *Node) register {
 // for good, so nothing shows that the request was lost. It is far longer than NATS keeps a request.
 const undecidedTime = time.Minute
 
-// claim implements register. revision is that of the key of the shard. What it knows of the lease and of the holder's node is of one moment: the ledger goes on to see
-// renewals while the requests of a claim are under way, and a claim that judged by the old ones must fail by the new ones. It
-// ends the epoch of the node that has the lease before it takes the key of the shard, so
-// the former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
+// claim implements register. revision is that of the key of the shard. What it knows of the lease and of the holder's node is of
+// one moment: the ledger goes on to see renewals while the requests of a claim are under way, and a claim that judged by the old
+// ones must fail by the new ones. It ends the epoch of the node that has the lease before it takes the key of the shard, so the
+// former holder can renew the lease no more once another node has it. A lease that was given up needs no such end.
 func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue, revision uint64) (uint64, error) {
 	begun := l.host.opts.Boot()
 	epoch, err := l.host.hold(ctx)

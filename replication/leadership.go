@@ -201,11 +201,15 @@ func (n *Node) distrust() {
 }
 
 // release gives the lease up, for the node to, or for any node if to is "". Nothing is launched or renewed
-// after it. It writes at the revision that it reads, while the lease is this node's, or of an earlier term, as where the bucket
-// was made anew or has gone back; and again after a failure, until ctx ends. It reads first: in such a bucket the lease of another
-// node can have the revision that this one remembers. The caller has stopped renewAll, which would otherwise renew what this releases.
+// after it. It writes at the revision that it reads, while the lease is this node's; and again after a failure, until ctx ends. It
+// reads first: in a bucket that was made anew, the lease of another node can have the revision that this one remembers. The caller
+// has stopped renewAll, which would otherwise renew what this releases.
+//
+// What it reads of an earlier term is from a bucket that was made anew or has gone back. It writes over that too, if it reads it
+// while it might still launch: otherwise a node may have led since that never saw this lease, and so counts terms from 1 again.
 func (n *Node) release(ctx context.Context, to string) error {
 	r := &n.leadership
+	sure := n.opts.Boot() + n.Trust()
 	n.distrust()
 	v := r.value
 	v.Released, v.To, v.Last = true, to, placeOf(n.local.Last())
@@ -216,7 +220,7 @@ func (n *Node) release(ctx context.Context, to string) error {
 			return errors.Join(failure, err)
 		}
 		isOwn := now.Node == v.Node && now.Process == v.Process && now.Term == v.Term && !now.Released
-		if !isOwn && now.Term >= v.Term {
+		if isLost := now.Term < v.Term && n.opts.Boot() < sure; !isOwn && !isLost {
 			return nil
 		}
 		revision, err := n.register.swap(ctx, v, found)

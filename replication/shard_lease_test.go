@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 // TestClaimReadsTheLease: a node claims the lease that it knows, and no other one of the same revision, as a bucket that was lost
@@ -71,14 +72,16 @@ func TestReleaseReadsTheLease(t *testing.T) {
 	earlier.Node, earlier.Process, earlier.Term = "b", "pb", 1
 	for name, c := range map[string]struct {
 		stored []leaseValue // one after the other
+		sure   bool         // it may launch until then
 		want   leaseValue
 	}{
-		"as remembered":                                {stored: []leaseValue{own}, want: leaseValue{Node: "a", Released: true, To: "c"}},
-		"renewed, and the reply was lost":              {stored: []leaseValue{own, renewed}, want: leaseValue{Node: "a", Released: true, To: "c"}},
-		"in a bucket that was made anew":               {want: leaseValue{Node: "a", Released: true, To: "c"}},
-		"in a bucket that has gone back":               {stored: []leaseValue{earlier}, want: leaseValue{Node: "a", Released: true, To: "c"}},
-		"another node's of the same revision":          {stored: []leaseValue{other}, want: leaseValue{Node: "b"}},
-		"another node's, which has taken it meanwhile": {stored: []leaseValue{own, other}, want: leaseValue{Node: "b"}},
+		"as remembered":                                              {stored: []leaseValue{own}, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"renewed, and the reply was lost":                            {stored: []leaseValue{own, renewed}, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"in a bucket that was made anew":                             {sure: true, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"in a bucket that has gone back":                             {sure: true, stored: []leaseValue{earlier}, want: leaseValue{Node: "a", Released: true, To: "c"}},
+		"in a bucket made anew, of a node that never saw this lease": {stored: []leaseValue{earlier}, want: leaseValue{Node: "b"}},
+		"another node's of the same revision":                        {stored: []leaseValue{other}, want: leaseValue{Node: "b"}},
+		"another node's, which has taken it meanwhile":               {stored: []leaseValue{own, other}, want: leaseValue{Node: "b"}},
 	} {
 		k := &racingKeys{values: make(map[string]keyState)}
 		l := &shardLease{k, keyOfShard(0)}
@@ -88,6 +91,9 @@ func TestReleaseReadsTheLease(t *testing.T) {
 		}
 		n := &Node{opts: Options{}.withDefaults(), register: l, local: &successorLocal{memLog: logOf()}}
 		n.leadership.value, n.leadership.revision = own, 1
+		if c.sure {
+			n.trusted.Store(int64(n.opts.Boot() + time.Minute))
+		}
 		if err := n.release(t.Context(), "c"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
