@@ -69,6 +69,9 @@ func (n *Node) newBeat() beat {
 		Version: beatVersion, Node: n.opts.Node, Process: n.opts.Process, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
 		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: n.opts.rows, Heads: true,
 	}
+	if n.discard.Load() { // what it has is of another log
+		b.Epoch, b.LSN, b.Applied = 0, 0, 0
+	}
 	if role == RoleLeader {
 		b.Confirmed = n.confirmed(last)
 		b.Notes = !n.opts.Local && !n.opts.keepsAcked()

@@ -12,14 +12,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/transfer"
 )
 
-// bootstrap replaces this node's data by a checkpoint of the leader. First it puts aside, for the operator, the
-// commits that the cluster's log does not have.
+// bootstrap replaces this node's data by a checkpoint of the leader, if that brings anything. It puts aside, for the
+// operator, the commits that the cluster's log does not have.
 //
 // Until Adopt the old log and store stay as they are, so a crash or a failed transfer before that costs only
-// the transfer. Commits that only this node has are saved first, because Adopt replaces the log that has them.
+// the transfer. Commits that only this node has are saved before Adopt replaces the log that has them.
 // A failed transfer returns nil: the caller tries again, from what has arrived. Only a failure of Local, or
 // data that must not be replaced, ends the node.
 func (n *Node) bootstrap(ctx context.Context, cause error) error {
@@ -27,12 +28,12 @@ func (n *Node) bootstrap(ctx context.Context, cause error) error {
 	if !errors.Is(cause, errFresh) {
 		n.opts.Logger.Warn("this node joins anew, from a checkpoint of the leader", slog.Any("error", cause))
 	}
-	if err := n.saveTail(cause); err != nil {
-		return localError{err}
-	}
 	began := time.Now()
 	o, err := n.receive(ctx, cause)
 	failure := localError{}
+	if errors.Is(err, errNothingNew) {
+		n.progress = 0 // the stream has joinAfter again to bring what follows
+	}
 	switch {
 	case errors.As(err, &failure):
 		return err
@@ -44,10 +45,13 @@ func (n *Node) bootstrap(ctx context.Context, cause error) error {
 		return nil
 	}
 	n.progress = 0
+	if err := n.saveTail(cause); err != nil {
+		return localError{err}
+	}
 	if err := n.local.Adopt(o.position(), o.Ancestors.before(o.LSN), oldData(cause, &o.offer)); err != nil {
 		return localError{err}
 	}
-	n.discard = false
+	n.discard.Store(false)
 	n.opts.Logger.Info("received a checkpoint", slog.Uint64("lsn", o.LSN), slog.Duration("took", time.Since(began).Round(time.Millisecond)))
 	return nil
 }
@@ -65,6 +69,18 @@ func (n *Node) saveTail(cause error) error {
 		return nil
 	}
 	return n.local.Save(after)
+}
+
+// errNothingNew says that this node's log has the commit of a checkpoint that is offered to it.
+var errNothingNew = errors.New("replication: this node's log has that checkpoint's commit already")
+
+// bringsNothing reports whether a node whose log the stream does not continue gains nothing from a checkpoint: its own log
+// has that commit. This is so when NATS has lost the end of the stream and the leader hangs, or has not yet stored it again.
+// To adopt the checkpoint would drop commits that, after the loss, perhaps only this node and the leader have. A node whose
+// data went another way is not asked: it gives up what it has.
+func (n *Node) bringsNothing(cause error, at job.Position) bool {
+	found, ok := n.local.Find(at.LSN)
+	return errors.Is(cause, errBehind) && ok && found == at
 }
 
 // manifestName is the file in the incoming directory that describes the checkpoint being received. It is beside
@@ -88,6 +104,9 @@ func (n *Node) receive(ctx context.Context, cause error) (*manifest, error) {
 	m, err := n.resume(ctx, dir)
 	if err != nil {
 		return nil, err
+	}
+	if n.bringsNothing(cause, m.position()) {
+		return nil, fmt.Errorf("%w: %s offers commit %d", errNothingNew, m.From, m.LSN)
 	}
 	if err := n.local.MayReplace(oldData(cause, &m.offer)); err != nil {
 		return nil, localError{err}

@@ -47,13 +47,16 @@ func (n *Node) sawLease(l leaseSeen) {
 // acknowledged.
 func (f *tailSession) claimReason() string {
 	now := f.opts.Boot()
-	barred := f.lacksFirst()
+	barred, outranked := f.lacksFirst(), f.outranked(now)
 	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.isYoung(now) || f.mustWait(now)) {
 		f.bar(nil)
 		return ""
 	}
 	if barred == nil {
 		barred = f.lacksEmptied(now)
+	}
+	if barred == nil {
+		barred = outranked
 	}
 	if f.bar(barred); barred != nil {
 		return ""

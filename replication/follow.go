@@ -42,7 +42,7 @@ func (n *Node) follow(ctx context.Context, ready func(role string)) (reason stri
 		return "", err
 	}
 	for ctx.Err() == nil && !n.resigned() {
-		if n.discard {
+		if n.discard.Load() {
 			if err := n.bootstrap(ctx, errForeign); err != nil {
 				return "", err
 			}
@@ -54,6 +54,7 @@ func (n *Node) follow(ctx context.Context, ready func(role string)) (reason stri
 		case reason != "" || errors.As(err, &failure):
 			return reason, err
 		case errors.Is(err, errEarly) && ctx.Err() == nil:
+			n.publishStatus(RoleJoining)
 			n.warn("the stream does not reach this node's log yet; trying again", err)
 			n.wait(ctx, retryPause)
 		case errors.Is(err, errBehind), errors.Is(err, errDiverged):

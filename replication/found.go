@@ -39,13 +39,14 @@ func (n *Node) join(ctx context.Context) error {
 		return err
 	case found:
 		return n.joinFound(ctx)
-	case n.discard && !known:
+	case n.discard.Load() && !known:
 		return fmt.Errorf("%w, and there is no cluster %q whose data could replace it: NATS has no stream %s; start a node of the cluster first, or leave out --discard-data",
 			ErrOwnData, n.opts.Cluster, n.stream.name)
 	case n.opts.Found:
 		return n.makeStream(ctx, n.opts.ID)
 	case known && n.opts.Recreate:
 		n.stream.shard.whole = true // no node makes those that are missing without being told to
+		n.recreates = true
 		return n.makeStream(ctx, n.opts.ID)
 	case known && n.opts.RecreatedElsewhere:
 		return fmt.Errorf("%w: there is no stream %s; waiting for the node that makes it anew", errNotRecreated, n.stream.name)
@@ -87,9 +88,9 @@ func (n *Node) joinFound(ctx context.Context) (err error) {
 	known := n.opts.ID != ClusterID{}
 	switch {
 	case n.id == n.opts.ID:
-		n.discard = false // the data belongs to this cluster already
+		n.discard.Store(false) // the data belongs to this cluster already
 		return nil
-	case n.discard:
+	case n.discard.Load():
 		return nil
 	case n.opts.Found && n.id == n.opts.GiveUp:
 		return n.replaceStream(ctx)

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -140,7 +141,7 @@ type awaiting struct {
 func (n *Node) await() {
 	n.knownKeeper.kept = n.local.Known()
 	n.awaiting = awaiting{
-		over:  n.opts.LeadAlone || n.opts.Recreate || n.opts.Found,
+		over:  n.isTold(),
 		since: n.opts.Boot(), known: n.knownKeeper.kept, fresh: n.opts.Shard != everywhere && n.local.Last().LSN == 0,
 	}
 	if n.host != nil && n.opts.Shard == everywhere {
@@ -179,10 +180,14 @@ func (n *Node) awaited(now time.Duration) (nodes []string, left time.Duration) {
 	return nil, 0
 }
 
+// isTold reports whether an operator has said that this node may lead with what it has: of the shard whose stream it has made
+// anew, and of no other that it holds.
+func (n *Node) isTold() bool { return n.opts.LeadAlone || n.recreates || n.opts.Found }
+
 // hasAll reports whether this node has the whole log although the stream does not show that: it held the lease
 // last, or all members that it knows are present and none has more commits.
 func (n *Node) hasAll(now time.Duration) bool {
-	if n.opts.LeadAlone || n.opts.Recreate || n.opts.Found {
+	if n.isTold() {
 		return true
 	}
 	lease := n.challenger.value
@@ -226,6 +231,31 @@ func (n *Node) isYoung(now time.Duration) bool {
 	}
 	_, longer := n.others(now)
 	return len(longer) > 0
+}
+
+// above is a node that was heard with more of the log than this one, and could not lead with it.
+type above struct {
+	peer
+	heard time.Duration // when it was last so
+}
+
+// outranked says that a node which is there has more of the log than this one, and cannot lead with it: the stream does not
+// lead to what that node has, so NATS has lost a part of the log. With less than that no node leads, for however long it waits,
+// unless an operator says so: what the other has was acknowledged. If that node ends, as for the operator to start it again,
+// this one waits for it as it does for a member after a start.
+func (n *Node) outranked(now time.Duration) error {
+	for _, p := range n.peers.all(now) {
+		if now-p.seen < beatFresh && p.Role == RoleJoining && n.lacksOf(p) {
+			n.above = above{p, now}
+		}
+	}
+	p := &n.above
+	if n.isTold() || p.Node == "" || now-p.heard >= n.opts.Await || !n.lacksOf(p.peer) {
+		return nil
+	}
+	return fmt.Errorf("%s has commit %d, this node has %d, and NATS has lost a part of the log between them; "+
+		"stop %s, remove the stream %s from NATS, and start %s with --recreate-stream; to go on without those commits, start this node with --lead-alone",
+		p.Node, p.LSN, n.local.Last().LSN, p.Node, StreamName(n.opts.Prefix, n.opts.Shard), p.Node)
 }
 
 // others returns the members known at the start that are not present, and the nodes that have more of the log

@@ -35,7 +35,9 @@ type Node struct {
 	id       ClusterID
 
 	// discard is whether the node's own data is to be replaced by the cluster's. After NewNode only Run changes it.
-	discard bool
+	discard atomic.Bool
+	// recreates is whether this process makes the stream anew, as an operator has said. Only NewNode changes it.
+	recreates bool
 	// fresh is whether receiveFresh has been tried. Only Run uses it.
 	fresh bool
 
@@ -82,6 +84,7 @@ type Node struct {
 	durable     job.Position // newest commit that is durable in this node's log and part of the cluster's; guarded by mu
 	knownKeeper knownKeeper  // after Attach only keepKnownOnce uses it
 	awaiting    awaiting
+	above       above // for the loop of Run
 
 	// mu guards the fields below and durable: what the loop of Run publishes for Status, the beats and the answers
 	// to other nodes. It is never held during a request or a call of Local.
@@ -113,7 +116,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		return nil, fmt.Errorf("replication: %w", err)
 	}
 	n := &Node{
-		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: roleAtFirst(opts.Shards),
+		opts: opts, author: authorOf(opts.Node), peers: newPeers(opts.Node), newReaders: make(chan struct{}, 1), role: roleAtFirst(opts.Shards),
 		stream: newJetStream(js, opts, opts.Shard, opts.Shards),
 		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}),
@@ -123,6 +126,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found && !opts.isNewShard(), seen: opts.Boot(),
 	}
 	n.helps, n.together = n.help, together
+	n.discard.Store(opts.Discard)
 	n.stream.first = &n.first
 	n.levelUntil(opts.Boot() - behindAtFirst)
 	n.trimmer = newTrimmer(opts.StreamBytesMin)
@@ -157,7 +161,7 @@ func authorOf(node string) uint64 {
 func (n *Node) ID() ClusterID { return n.id }
 
 // Discards reports whether the node will replace its own data by the cluster's.
-func (n *Node) Discards() bool { return n.discard }
+func (n *Node) Discards() bool { return n.discard.Load() }
 
 // Trust returns how long launches may still leave from now on. If it is not positive, none may. It is safe for
 // concurrent use, and cheap enough to be called for each launch. It reads one atomic and the clock.

@@ -67,7 +67,7 @@ type question struct {
 func (n *simNode) ask() {
 	w := n.world
 	w.after(askEvery, n.ask)
-	if !n.alive || n.asking || n.pausedUntil > w.now {
+	if !n.alive || n.asking || n.still() {
 		return
 	}
 	holder, _, term := n.node.holder()
@@ -103,8 +103,8 @@ func (n *simNode) answer(q *question, life int, sent holderQuestion) {
 	switch {
 	case life != n.life:
 		return
-	case n.pausedUntil > w.now:
-		w.at(n.pausedUntil, func() { n.answer(q, life, sent) })
+	case n.still():
+		n.awake(func() { n.answer(q, life, sent) })
 		return
 	}
 	r := n.node.reply(sent)
@@ -119,8 +119,8 @@ func (q *question) finish(r holderReply, err error) {
 	switch {
 	case q.life != n.life || q.nth != n.asked || !n.asking:
 		return
-	case n.pausedUntil > n.world.now:
-		n.world.at(n.pausedUntil, func() { q.finish(r, err) })
+	case n.still():
+		n.awake(func() { q.finish(r, err) })
 		return
 	}
 	outcome := n.asker.outcome(r, err)

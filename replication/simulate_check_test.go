@@ -79,6 +79,9 @@ func (c *checker) began(n *simNode, epoch uint64) {
 		c.fail("epoch", "%s begins epoch %d, which %s began", n.name, epoch, by)
 	}
 	c.author[epoch] = n.name
+	if acked := c.ackedBy(c.now); c.plan.mode != lossy && acked > n.local.Last().LSN {
+		c.fail("lost", "%s begins to lead at %v, and commit %d was acknowledged", n.name, n.local.Last(), acked)
+	}
 	for _, o := range c.nodes {
 		if o != n && reasonOf(n.reason) != "none" && o.alive && o.leading && o.node.role == RoleLeader && o.node.Trust() > 0 {
 			c.fail("leaders", "%s begins to lead, while %s leads and is sure of its lease for %s", n.name, o.name, o.node.Trust())
@@ -194,10 +197,10 @@ func (c *checker) level() bool {
 }
 
 // noneMayLead reports whether every node has applied commits that the stream does not continue, or lacks what the stream has
-// lost, so that none may lead. An operator has to choose one of them and make the stream anew.
+// lost, or what such a node has, so that none may lead. An operator has to choose one of them and make the stream anew.
 func (c *checker) noneMayLead() bool {
 	for _, n := range c.nodes {
-		if !n.alive || n.node.role != RoleJoining && n.node.writer.lacks() == nil {
+		if !n.alive || n.node.role != RoleJoining && n.node.writer.lacks() == nil && n.node.outranked(n.boot()) == nil {
 			return false
 		}
 	}

@@ -147,8 +147,8 @@ func (g *ground) resume(t *task) {
 	switch {
 	case t.over || !t.lives():
 		return
-	case t.machine.pausedUntil > g.now:
-		g.at(t.machine.pausedUntil, func() { g.resume(t) })
+	case t.machine.still():
+		t.machine.awake(func() { g.resume(t) })
 		return
 	}
 	before := g.task

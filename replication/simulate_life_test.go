@@ -23,6 +23,7 @@ func (n *simNode) follow() (reason string) {
 		case errors.As(err, &failure):
 			n.fail(err)
 		case errors.Is(err, errEarly):
+			n.node.publishStatus(RoleJoining)
 			n.world.saw("the stream ends early", uint64(n.index))
 			n.world.sleep(retryPause)
 		case errors.Is(err, errBehind), errors.Is(err, errDiverged):
@@ -105,15 +106,20 @@ func (n *simNode) bootstrap(cause error) {
 		return
 	}
 	from := n.world.nodes[leader.Node[0]-'a']
-	if !n.meets(from.machine) || !from.alive || from.pausedUntil > n.world.now {
+	if !n.meets(from.machine) || !from.alive || from.still() {
+		n.world.sleep(retryPause)
+		return
+	}
+	n.node.progress = 0
+	if n.node.bringsNothing(cause, from.local.applied) {
+		n.world.saw("a checkpoint brings nothing", uint64(n.index), from.local.applied.LSN)
 		n.world.sleep(retryPause)
 		return
 	}
 	n.world.note("adopt", uint64(n.index), from.local.applied.LSN)
-	n.node.progress = 0
 	n.local.notes = from.local.notes
 	at := from.local.applied
-	ancestors := ancestorsOf(from.local.Ancestors(at.LSN, ancestorsMost))
+	ancestors := ancestorsOf(from.local.Ancestors(at.LSN, n.world.plan.remembered()))
 	_ = n.local.Adopt(at, ancestors.before(at.LSN), OldUnknown)
 }
 
@@ -275,9 +281,31 @@ func (n *simNode) commit(ctx context.Context, note *Reader) error {
 	if err != nil {
 		return err
 	}
+	if w.chance(w.plan.stuck) {
+		n.sticks()
+	}
 	n.world.check.acknowledged(n, f.At)
 	n.world.check.writes(n)
 	return n.local.Apply(f.At, payload)
+}
+
+// sticks keeps the loop of a leader from going on, as a disk that hangs does, while the rest of its process goes on. A server
+// of NATS may be on that disk, and the others may lose the end of the stream; or somebody kills the process that hangs.
+func (n *simNode) sticks() {
+	w := n.world
+	w.saw("the loop of a leader is stuck", uint64(n.index))
+	d := w.between(time.Second, 20*time.Second)
+	if w.plan.loss > 0 && w.rng.IntN(2) == 0 {
+		w.after(w.between(0, d/4), w.loseTail)
+	}
+	if life := n.life; n.process == nil && w.rng.IntN(2) == 0 {
+		w.after(d-time.Millisecond, func() {
+			if n.life == life {
+				n.crash(w.between(50*time.Millisecond, 20*time.Second))
+			}
+		})
+	}
+	w.sleep(d)
 }
 
 // reasonOf returns a reason without the name in it.

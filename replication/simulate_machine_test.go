@@ -19,6 +19,7 @@ type machine struct {
 	paused      time.Duration // how long its processes were suspended in all
 	watchDelay  time.Duration
 	pausedUntil time.Duration
+	waiting     []func() // what goes on once its processes are not suspended any more
 
 	weight  uint32
 	zone    string
@@ -81,3 +82,31 @@ func (m *machine) join(island int) {
 
 // still reports whether its processes are suspended.
 func (m *machine) still() bool { return m.pausedUntil > m.ground.now }
+
+// suspend suspends its processes for a time.
+func (m *machine) suspend(d time.Duration) {
+	m.pausedUntil = m.ground.now + d
+	m.paused += d
+	m.ground.after(d, m.wake)
+}
+
+// wakeNow ends a suspension before its time.
+func (m *machine) wakeNow() {
+	m.pausedUntil = min(m.pausedUntil, m.ground.now)
+	m.wake()
+}
+
+// awake calls a function once the processes are not suspended any more.
+func (m *machine) awake(do func()) { m.waiting = append(m.waiting, do) }
+
+// wake lets go on what waits for the end of a suspension, unless another one has begun.
+func (m *machine) wake() {
+	if m.still() {
+		return
+	}
+	waiting := m.waiting
+	m.waiting = nil
+	for _, do := range waiting {
+		m.ground.after(0, do)
+	}
+}

@@ -40,6 +40,7 @@ type simNode struct {
 	ends         bool          // it is to end in order
 	unfit        time.Duration // since when it could not lead; 0: it could
 	resigns      *service
+	recreates    bool // an operator has started it with --recreate-stream
 	operations   int
 	reads        int // number of messages that it has read beside the consumer, which takes time if slow is set
 	installed
@@ -61,7 +62,7 @@ func (n *simNode) start() {
 		n.world.after(time.Second, n.start)
 		return
 	}
-	n.pausedUntil = 0
+	n.wakeNow()
 	n.begin()
 }
 
@@ -118,6 +119,7 @@ func (n *simNode) newNode() *Node {
 	}
 	node.register = notedClaims{node.register, n}
 	node.levelUntil(n.boot() - behindAtFirst)
+	node.recreates = n.recreates
 	node.await()
 	return node
 }
@@ -163,8 +165,8 @@ func (n *simNode) crash(d time.Duration) {
 func (n *simNode) pause(d time.Duration) {
 	if n.alive {
 		n.world.saw("pause", uint64(n.index))
-		n.pausedUntil, n.wasPaused = n.world.now+d, true
-		n.paused += d
+		n.wasPaused = true
+		n.suspend(d)
 	}
 }
 

@@ -31,8 +31,7 @@ func (m *machine) pause(d time.Duration) {
 		return
 	}
 	m.ground.saw("pause", uint64(m.index))
-	m.pausedUntil = m.ground.now + d
-	m.paused += d
+	m.suspend(d)
 	for _, n := range m.members {
 		n.wasPaused = true
 	}

@@ -49,6 +49,7 @@ type plan struct {
 	deletion             time.Duration
 	slow                 time.Duration // about the time between two nodes whose reads become slow
 	stall                time.Duration // about the time between two times that beats are late
+	stuck                float64       // the loop of a leader stands still after a commit, and the rest of its process does not
 	roll                 float64       // a process is of another release than the one before it
 	several              bool          // the cluster has several shards, see simKeys
 	ends                 time.Duration // about the time between two ends of an epoch
@@ -97,6 +98,7 @@ func newPlan(seed uint64) plan {
 		p.rollOften(r)
 	}
 	p.stall = every(10 * time.Second)
+	p.stuck = some(0.02)
 	return p
 }
 
@@ -236,9 +238,7 @@ func (w *world) heal() {
 	w.stream.offTill, w.bucket.offTill = 0, 0
 	clear(w.links)
 	for _, n := range w.nodes {
-		if n.pausedUntil > w.now {
-			n.pausedUntil = w.now
-		}
+		n.wakeNow()
 		n.lag, n.slow, n.linked, n.muted, n.island = 0, 0, true, false, 0
 		w.after(time.Second, n.start)
 	}

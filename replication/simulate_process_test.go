@@ -39,15 +39,22 @@ func newProcess(m *machine) *process {
 	return &process{machine: m, host: h, driver: newDriver(h), heard: make(map[string]time.Duration), gone: make(map[string]bool)}
 }
 
-// simLock is a lock that is waited for in virtual time.
+// simLock is a lock that is waited for in virtual time. As with a sync.Mutex that has been waited for, nobody who comes later
+// gets it earlier.
 type simLock struct {
 	*ground
-	held bool
+	held    bool
+	waiting []*task // in the order in which they came
 }
 
 // Lock implements sync.Locker.
 func (l *simLock) Lock() {
-	for l.held {
+	own := l.task
+	l.waiting = append(l.waiting, own)
+	defer func() { // also if the task is killed while it waits
+		l.waiting = slices.DeleteFunc(l.waiting, func(t *task) bool { return t == own })
+	}()
+	for l.held || l.waiting[0] != own {
 		l.sleep(time.Millisecond)
 	}
 	l.held = true
@@ -62,7 +69,7 @@ func (m *machine) launch() {
 		return
 	}
 	m.life++
-	m.pausedUntil = 0
+	m.wakeNow()
 	m.process = newProcess(m)
 	m.lease = m.process.host.lease
 	m.ground.note("launch", uint64(m.index))

@@ -21,7 +21,7 @@ func (o *overseer) healed(away *machine) {
 		}
 	}
 	for _, m := range o.machines {
-		m.pausedUntil = min(m.pausedUntil, o.now)
+		m.wakeNow()
 		m.lag, m.linked, m.muted, m.island = 0, true, false, 0
 		if m.process != nil && m.process.ends {
 			m.kill() // it is about to

@@ -19,6 +19,15 @@ type shardsPlan struct {
 	ordered        time.Duration // about the time between two processes that end in order; 0: none does
 	wiped          time.Duration // about the time between two disks that are replaced
 	operator       time.Duration // about the time between two requests of an operator
+	ancestors      int           // positions that come with a checkpoint; 0: ancestorsMost
+}
+
+// remembered returns how many commits before it a checkpoint knows.
+func (p *shardsPlan) remembered() int {
+	if p.ancestors == 0 {
+		return ancestorsMost
+	}
+	return p.ancestors
 }
 
 func newShardsPlan(seed uint64) plan {

@@ -82,7 +82,7 @@ var sometimes = []string{
 	"takes over: expired", "takes over: silent", "takes over: still", "link cut", "beats late", "takes over: released", "takes over: own", "takes over: none", "hands over",
 	"does not lead after all", "deposed by the lease", "deposed by the log", "deposed after a pause",
 	"suspect looked into", "own last cut off", "joined anew", "another release", "writes older rows",
-	"calm", "split off together", "a leader is read", "a copy is read", "a copy does not know how far it lags",
+	"the loop of a leader is stuck", "calm", "split off together", "a leader is read", "a copy is read", "a copy does not know how far it lags",
 }
 
 func checkSometimes(t *testing.T, counts map[string]int, sometimes []string) {

@@ -52,10 +52,10 @@ func (t tiesOfNode) beat(data []byte) {
 
 // later calls do at once, or when the process goes on if it stands still.
 func (p *process) later(do func()) {
-	switch g := p.ground; {
+	switch {
 	case p.machine.process != p:
 	case p.still():
-		g.at(p.pausedUntil, func() { p.later(do) })
+		p.awake(func() { p.later(do) })
 	default:
 		do()
 	}
