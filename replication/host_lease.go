@@ -32,6 +32,8 @@ type hostLease struct {
 	anew     bool          // the bucket was made anew or has gone back, and the keys of the shards are not all in it yet
 	emptied  bool          // it was made anew, and so has no places
 	tried    uint64        // epoch with which the key was last written into a bucket made anew, perhaps
+	failed   time.Duration // when hold failed last
+	failure  error         // of that call
 
 	mu   sync.Mutex
 	led  []*Node       // members that lead or are about to
@@ -85,9 +87,24 @@ func (h *hostLease) leading() []*Node {
 
 // hold makes the process the holder of its node's key, in an epoch of its own, and returns the epoch. A process that has not
 // renewed for a while may have stood still, and its epoch may have been ended: it reads the key before it takes a shard.
+//
+// Several members may call hold at a time. Where it fails for one, it fails for all that were waiting then: without NATS each
+// would else wait for the timeouts of all before it, away from its loop.
 func (h *hostLease) hold(ctx context.Context) (epoch uint64, err error) {
+	asked := h.opts.Boot()
 	h.renewing.Lock()
 	defer h.renewing.Unlock()
+	if h.failed > asked {
+		return 0, h.failure
+	}
+	if epoch, err = h.holdAlone(ctx); err != nil {
+		h.failed, h.failure = h.opts.Boot(), err
+	}
+	return epoch, err
+}
+
+// holdAlone is hold of a caller that has the lock.
+func (h *hostLease) holdAlone(ctx context.Context) (epoch uint64, err error) {
 	begun, seen := h.opts.Boot(), h.ledger.node(h.opts.Node).value
 	isHeld := h.held && seen.Epoch <= h.value.Epoch
 	if isHeld && begun-h.sure < h.opts.Grace {

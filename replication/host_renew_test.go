@@ -3,7 +3,9 @@ package replication
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -129,4 +131,47 @@ func TestLeaseTakenInANewBucketIsLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// silentKeys are keys of a bucket that does not answer.
+type silentKeys struct {
+	keys
+	reads int
+}
+
+func (k *silentKeys) get(context.Context, string) ([]byte, uint64, error) {
+	k.reads++
+	time.Sleep(callTimeout)
+	return nil, 0, context.DeadlineExceeded
+}
+
+// queueLock is a lock that a bubble of virtual time can wait for.
+type queueLock chan struct{}
+
+func (l queueLock) Lock()   { l <- struct{}{} }
+func (l queueLock) Unlock() { <-l }
+
+// TestMembersWaitForOneTimeout: several members want to take shards while the bucket does not answer. They all learn it from one
+// request, and go back to their loops.
+func TestMembersWaitForOneTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		now := time.Duration(0)
+		h, _ := newRenewer(&now)
+		silent := &silentKeys{}
+		h.opts.Boot = func() time.Duration { return time.Hour + time.Since(began) }
+		h.keys, h.renewing = silent, make(queueLock, 1)
+		var members sync.WaitGroup
+		for range 64 {
+			members.Go(func() {
+				if _, err := h.hold(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("error %v", err)
+				}
+			})
+		}
+		members.Wait()
+		if took := time.Since(began); silent.reads != 1 || took != callTimeout {
+			t.Errorf("%d requests, %s", silent.reads, took)
+		}
+	})
 }
