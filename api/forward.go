@@ -65,16 +65,17 @@ func (x *Executor) forwards(v *Verb, q *Request) bool {
 // forward has the leader of a shard carry out a request, and returns its reply. It asks once: whether a request may be
 // repeated is for the caller to decide, by the same answers as over NATS. ctx must have a deadline.
 func (x *Executor) forward(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
-	return x.forwardTo(ctx, x.opts.forwardRoot(shard), shard, v, q)
+	return x.forwardTo(ctx, x.opts.forwardRoot(shard), shard, v, q, nil)
 }
 
-// forwardTo is forward to the nodes that answer on subjects with the given prefix.
-func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *Verb, q *Request) (Reply, error) {
+// forwardTo is forward to the nodes that answer on subjects with the given prefix. A node whose clock shows
+// more than until, when the message is sent, refuses the request; nil, or the zero time: none does.
+func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *Verb, q *Request, until func() time.Time) (Reply, error) {
 	q.stay.leave()
 	f := x.forwarder
 	about := forwardedOf(q)
-	until, _ := ctx.Deadline()
-	about.TimeoutMS = time.Until(until).Milliseconds() * forwardTimeShare / 100
+	end, _ := ctx.Deadline()
+	about.TimeoutMS = time.Until(end).Milliseconds() * forwardTimeShare / 100
 	if about.TimeoutMS <= 0 {
 		return Reply{}, context.DeadlineExceeded
 	}
@@ -86,13 +87,14 @@ func (x *Executor) forwardTo(ctx context.Context, root string, shard uint32, v *
 	if err != nil {
 		return Reply{}, err
 	}
+	sayUntil(m.Header, until)
 	x.traceForward(ctx, m.Header)
 	if !inParts {
 		m.Data = q.Body
 	}
 	got, err := f.nc.RequestMsgWithContext(ctx, m)
 	if err == nil && inParts {
-		got, err = f.sendParts(ctx, got, q.Body, x.forwardBytesMax())
+		got, err = f.sendParts(ctx, got, q.Body, x.forwardBytesMax(), until)
 	}
 	switch {
 	case err != nil && isSilence(ctx):
@@ -141,6 +143,9 @@ var errNoLeadersReply = errors.New("the reply is not that of a leader")
 func forwardedReply(v *Verb, m *nats.Msg) (Reply, error) {
 	if m.Header.Get(inbox.ReplyHeader) != v.name {
 		return Reply{}, fmt.Errorf("another program has answered: %w", errNoLeadersReply)
+	}
+	if m.Header.Get(lateHeader) != "" {
+		return Reply{}, fmt.Errorf("%w: %w", errLate, forwardedRefusal(m.Header.Get(micro.ErrorCodeHeader), m))
 	}
 	if status := m.Header.Get(micro.ErrorCodeHeader); status != "" {
 		return Reply{}, forwardedRefusal(status, m)

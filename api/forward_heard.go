@@ -21,6 +21,9 @@ type Leaders interface {
 	LedBy(shard uint32) (process string, isSilent bool)
 	// Hears reports whether a process that has a shard was heard in the last moments.
 	Hears(shard uint32, process string) bool
+	// ClockOf returns what the clock of a process shows now, at least, and until when by that clock this process hears it at
+	// least, if it hears nothing more; zero times if it does not know.
+	ClockOf(shard uint32, process string) (now, until time.Time)
 	// MayHang reports whether a process that led a shard when it was heard last is not heard any more. It may hang, and take
 	// requests for whoever leads the shard.
 	MayHang(shard uint32) bool
@@ -39,7 +42,7 @@ func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *R
 		return Reply{}, x.forwarder.failed(shard, v, nats.ErrNoResponders)
 	}
 	if process != "" {
-		reply, err := x.askProcess(ctx, process, shard, v, q)
+		reply, err := x.askInTime(ctx, process, shard, v, q)
 		if !errors.Is(err, errNoLeader) {
 			return reply, err
 		}
@@ -50,11 +53,41 @@ func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *R
 	return x.forward(heard, shard, v, q)
 }
 
+// askInTime asks a process that leads a shard, and again if the request came too late, until its time is over.
+func (x *Executor) askInTime(ctx context.Context, process string, shard uint32, v *Verb, q *Request) (Reply, error) {
+	for {
+		reply, err := x.askProcess(ctx, process, shard, v, q)
+		if !errors.Is(err, errLate) {
+			return reply, err
+		}
+		select {
+		case <-ctx.Done():
+			return reply, err
+		case <-time.After(silenceLook):
+		}
+	}
+}
+
 // askProcess has a process that leads a shard carry out a request.
 func (x *Executor) askProcess(ctx context.Context, process string, shard uint32, v *Verb, q *Request) (Reply, error) {
 	heard, end := whileHeard(ctx, silenceLook, func() bool { return x.forwarder.leaders.Hears(shard, process) })
 	defer end()
-	return x.forwardTo(heard, x.opts.leaderRoot(shard, process), shard, v, q)
+	return x.forwardTo(heard, x.opts.leaderRoot(shard, process), shard, v, q, func() time.Time { return x.untilOf(ctx, process, shard, v) })
+}
+
+// untilOf returns the instant, by the clock of a process, from which that may not begin a change that it is asked for: by then this
+// process may have told its caller that it has got no answer. The zero time is none: a read changes nothing.
+func (x *Executor) untilOf(ctx context.Context, process string, shard uint32, v *Verb) time.Time {
+	now, until := x.forwarder.leaders.ClockOf(shard, process)
+	if v.reads || until.IsZero() {
+		return time.Time{}
+	}
+	if end, ok := ctx.Deadline(); ok {
+		if last := now.Add(time.Until(end)); last.Before(until) {
+			return last
+		}
+	}
+	return until
 }
 
 const (

@@ -63,7 +63,7 @@ func (x *Executor) forwardBytesMax() int { return max(x.messageBytesMax()-forwar
 
 // sendParts sends a body to where the leader expects it, and returns the leader's reply. A reply that names no inbox
 // is that of a leader that refused the request before its body.
-func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, size int) (*nats.Msg, error) {
+func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, size int, until func() time.Time) (*nats.Msg, error) {
 	to := got.Header.Get(partsHeader)
 	if to == "" || !f.opts.Inboxes.Allows(to) {
 		return got, nil
@@ -74,7 +74,10 @@ func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, s
 		}
 		body = body[size:]
 	}
-	return f.nc.RequestWithContext(ctx, to, body)
+	last := nats.NewMsg(to)
+	last.Data = body
+	sayUntil(last.Header, until)
+	return f.nc.RequestMsgWithContext(ctx, last)
 }
 
 // receiveParts asks the other node for the parts of a body, and returns it whole. The reply goes to the last part.

@@ -46,6 +46,7 @@ type forwardedRequest struct {
 	tenant  string
 	head    *inbox.Request
 	last    *inbox.Request // to be answered: the head, or the last part of the body
+	isLate  bool           // it was refused because it came too late
 }
 
 // acceptForwarded accepts a request of another node. A subject without a known verb is that of another release, whose
@@ -65,11 +66,16 @@ func (s *Service) acceptForwarded(r *inbox.Request, root string) {
 func (q *forwardedRequest) read() (Request, error) {
 	about, err := readForwarded(q.head)
 	if err == nil {
+		err = q.inTime(q.head)
+	}
+	if err == nil {
 		err = errors.Join(RefuseDelivery(q.head.Header), job.ValidateTenant(q.tenant))
 	}
 	body, within := q.head.Data, time.Duration(about.TimeoutMS)*time.Millisecond
 	if err == nil && about.BodyBytes > 0 {
-		body, err = q.receiveParts(about.BodyBytes, within)
+		if body, err = q.receiveParts(about.BodyBytes, within); err == nil {
+			err = q.inTime(q.last)
+		}
 	}
 	if err == nil && !q.service.opts.isSealed(q.head, body) {
 		err = apierr.Errorf(apierr.Forbidden, "", "the request does not prove that it comes from a node of this cluster; want the same cluster password on all nodes")
@@ -84,6 +90,9 @@ func (q *forwardedRequest) read() (Request, error) {
 // answer sends the reply to the other node, with what the headers over HTTP say about the thing that it shows.
 func (q *forwardedRequest) answer(reply Reply, refusal *client.Error) {
 	h := nats.Header{}
+	if q.isLate {
+		h[lateHeader] = []string{"yes"}
+	}
 	version, collection, created := reply.Thing()
 	if version > 0 {
 		h[versionHeader] = []string{strconv.FormatUint(uint64(version), 10)}

@@ -87,9 +87,9 @@ func (r *router) askStandby(ctx context.Context, shard uint32, v *Verb, q *Reque
 	}
 	defer leave()
 	root := r.front.opts.followerRoot(shard, heard[rand.IntN(len(heard))])
-	if reply, err := r.front.forwardTo(ctx, root, shard, v, q); !errors.Is(err, errNoLeader) {
+	if reply, err := r.front.forwardTo(ctx, root, shard, v, q, nil); !errors.Is(err, errNoLeader) {
 		return reply, err
 	}
 	// It is of a release that has no such subjects, or follows no more.
-	return r.front.forwardTo(ctx, r.front.opts.copyRoot(shard), shard, v, q)
+	return r.front.forwardTo(ctx, r.front.opts.copyRoot(shard), shard, v, q, nil)
 }

@@ -63,6 +63,7 @@ type process struct {
 	copies  []atomic.Pointer[Service] // of shards that others lead
 	led     []atomic.Pointer[ledBy]   // what is heard of leaders in other processes
 
+	waits    atomic.Int64  // how long it waits for another process in any case; 0: it does not say
 	silent   sync.Map      // by process: those that are not heard
 	mayHang  []atomic.Bool // by shard: a process that has led it is not heard
 	followed []atomic.Pointer[[]string]
@@ -89,6 +90,14 @@ func (p *process) LedBy(shard uint32) (string, bool) {
 func (p *process) Hears(_ uint32, process string) bool {
 	_, isSilent := p.silent.Load(process)
 	return !isSilent
+}
+
+// ClockOf returns the clock of this machine, and what a test has set.
+func (p *process) ClockOf(uint32, string) (now, until time.Time) {
+	if wait := p.waits.Load(); wait != 0 {
+		return time.Now(), time.Now().Add(time.Duration(wait))
+	}
+	return now, until
 }
 
 func (p *process) MayHang(shard uint32) bool { return p.mayHang[shard].Load() }

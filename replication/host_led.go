@@ -1,10 +1,14 @@
 package replication
 
+import "time"
+
 // voice is what the newest beat of a process says about a shard.
 type voice struct {
 	process, role string
 	epoch         uint64
-	isFresh       bool // the process was heard just now
+	isFresh       bool          // the process was heard just now
+	sent          time.Time     // of that beat, by the clock of its process
+	age           time.Duration // since it arrived
 }
 
 // voices returns what is known of the processes that have a shard.
@@ -13,7 +17,7 @@ func (h *Host) voices(shard uint32) (list []voice) {
 	if h.opts.Shards == 1 {
 		for _, m := range h.all() {
 			for _, p := range m.peers.all(now) {
-				list = append(list, voice{p.Process, p.Role, p.Epoch, now-p.seen < beatFresh})
+				list = append(list, voice{p.Process, p.Role, p.Epoch, now-p.seen < beatFresh, p.Time.Time(), now - p.seen})
 			}
 		}
 		return list
@@ -22,7 +26,7 @@ func (h *Host) voices(shard uint32) (list []voice) {
 	defer h.mu.Unlock()
 	for _, n := range h.nodes {
 		if s, has := n.of(shard); has {
-			list = append(list, voice{n.beat.Process, s.Role, s.Epoch, n.fresh(now)})
+			list = append(list, voice{n.beat.Process, s.Role, s.Epoch, n.fresh(now), n.beat.Time.Time(), now - n.seen})
 		}
 	}
 	return list
@@ -56,6 +60,17 @@ func (h *Host) Hears(shard uint32, process string) bool {
 		}
 	}
 	return false
+}
+
+// ClockOf returns what the clock of a process shows now, at least, and until when by that clock this process hears it at least, if
+// no further beat comes; zero times if it has not been heard.
+func (h *Host) ClockOf(shard uint32, process string) (now, until time.Time) {
+	for _, v := range h.voices(shard) {
+		if v.process == process {
+			return v.sent.Add(v.age), v.sent.Add(beatFresh)
+		}
+	}
+	return now, until
 }
 
 // MayHang reports whether a process that led a shard when it was heard last is not heard any more. If it hangs, it is still one of those that

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -39,6 +40,11 @@ func (l ledShards) LedBy(shard uint32) (process string, isSilent bool) {
 // Hears reports whether a process that has a shard was heard just now.
 func (l ledShards) Hears(shard uint32, process string) bool {
 	return l.cluster.Replication.Host.Hears(shard, process)
+}
+
+// ClockOf returns what the clock of a process shows now, at least, and until when by that clock it is heard.
+func (l ledShards) ClockOf(shard uint32, process string) (now, until time.Time) {
+	return l.cluster.Replication.Host.ClockOf(shard, process)
 }
 
 // MayHang reports whether a process that has led a shard is not heard any more.
