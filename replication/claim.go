@@ -146,9 +146,11 @@ func (f *tailSession) findLease(ctx context.Context) {
 	}
 }
 
-// founding reports whether no node has led yet. Then there never was a lease that could have been lost.
+// founding reports whether no node has led yet. Then there never was a lease that could have been lost. A founder with data has a
+// new cluster; but if it gives the log of another one up, that one's leader may hang, and launch when it wakes.
 func (n *Node) founding(ctx context.Context) bool {
-	if n.local.Last().LSN > 0 || n.first.Load() > 0 {
+	hasData, isNew := n.local.Last().LSN > 0 || n.first.Load() > 0, n.opts.Found && n.opts.GiveUp == ClusterID{}
+	if hasData && !isNew {
 		return false
 	}
 	_, last, err := n.writer.stream.Bounds(ctx)
