@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -49,5 +50,27 @@ func TestCopyGoesWhenOthersHaveAllThatItHad(t *testing.T) {
 	}
 	if place(3, "a", "b"); h.MayDrop(1) {
 		t.Error("what it has now does not count")
+	}
+}
+
+// TestPlaceThatWentBack: the bucket has gone back to an earlier place of a shard, and a process finds that when it is to write the
+// next one. It does not take its own knowledge for what the bucket has: the comparison takes over what all others see.
+func TestPlaceThatWentBack(t *testing.T) {
+	p := newPlaces("cluster", 2)
+	state := func(change, revision uint64, copies ...string) keyState {
+		v := placeValue{Cluster: "cluster", Shard: 1, Copies: copies, Change: change}
+		return keyState{keyOfPlace(1), v.encode(), revision}
+	}
+	if err := p.see(state(5, 125, "a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	before := state(3, 5, "a", "c")
+	keys := &mapKeys{states: map[string]keyState{keyOfPlace(1): before}}
+	if err := p.put(t.Context(), keys, p.of(1), placeValue{Shard: 1, Copies: []string{"b"}}); !errors.Is(err, errLost) {
+		t.Fatalf("it is written over another one: %v", err)
+	}
+	p.review([]keyState{before}, p.revisions())
+	if at := p.of(1); at.revision != 5 || at.value.Change != 3 || !at.value.has("c") {
+		t.Errorf("it goes on with %+v", at)
 	}
 }

@@ -209,8 +209,9 @@ func (p *places) put(ctx context.Context, keys keys, old placeSeen, v placeValue
 }
 
 // refresh reads the key of a place, because it is not what was known of it: another process has written it, or the bucket was
-// made anew. What it reads may be old; then the next write fails as well, and reads it again. What a later release has written
-// stays unknown, so that it is not written over.
+// made anew. A place from before the one that is known is left alone: the read is old, and then the next write fails as well and
+// reads again; or the bucket has gone back, and then review takes over what it has, as in all other processes. What a later
+// release has written stays unknown, so that it is not written over.
 func (p *places) refresh(ctx context.Context, keys keys, shard uint32) {
 	b, revision, err := keys.get(ctx, keyOfPlace(shard))
 	if err != nil {
@@ -222,10 +223,11 @@ func (p *places) refresh(ctx context.Context, keys keys, shard uint32) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := p.places[shard]
-	if at.revision = revision; v.Change >= at.value.Change {
-		at.value = v
+	defer p.tell()
+	switch at := p.places[shard]; {
+	case revision == 0 || v.Change == 0: // there is none, and what it said still holds
+		p.places[shard] = placeSeen{at.value, revision}
+	case v.Change >= at.value.Change:
+		p.places[shard] = placeSeen{v, revision}
 	}
-	p.places[shard] = at
-	p.tell()
 }

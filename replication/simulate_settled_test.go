@@ -117,7 +117,7 @@ func (o *overseer) isPlaced(w *world, v *placeValue, eligible int) bool {
 		case listed && number != everywhere && eligible >= o.plan.copies && o.drains(n.name):
 			return o.lacks("shard %d is on %s, which drains", number, n.name)
 		case n.alive != listed:
-			return o.lacks("%s has shard %d open: %t; its place is %+v", n.name, number, n.alive, *v)
+			return o.lacks("%s has shard %d open: %t; its place is %+v: %s", n.name, number, n.alive, *v, w.describe())
 		case listed && !n.isLevel(leader):
 			return o.lacks("%s is not level in shard %d: %s", n.name, number, w.describe())
 		}
