@@ -101,15 +101,10 @@ func decodeAncestors(b []byte) (a ancestors, err error) {
 // readAncestors returns the ancestors of a log with a base. None is no error, and nor is a file that cannot be read: without it
 // the node only knows less of what was before its log.
 func readAncestors(dir string, base job.Position, logger *slog.Logger) *ancestors {
-	b, err := os.ReadFile(filepath.Join(dir, AncestorsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return &ancestors{}
-	}
-	var a ancestors
-	if err == nil {
-		a, err = decodeAncestors(b)
-	}
+	a, err := decodeAncestorsIn(dir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &ancestors{}
 	case err != nil:
 		logger.Warn("the ancestors of the log are not known", slog.String("file", filepath.Join(dir, AncestorsName)), slog.Any("error", err))
 		return &ancestors{}
@@ -117,6 +112,23 @@ func readAncestors(dir string, base job.Position, logger *slog.Logger) *ancestor
 		return &ancestors{}
 	}
 	return &a
+}
+
+func decodeAncestorsIn(dir string) (ancestors, error) {
+	b, err := os.ReadFile(filepath.Join(dir, AncestorsName))
+	if err != nil {
+		return ancestors{}, err
+	}
+	return decodeAncestors(b)
+}
+
+// checkAncestors returns an error if the file ANCESTORS cannot be read. A start goes on without it.
+func checkAncestors(dir string, _ reader) error {
+	_, err := decodeAncestorsIn(dir)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return passedOver{fmt.Errorf("%s: %w; a start knows less of what was before the log", filepath.Join(dir, AncestorsName), err)}
 }
 
 // Lineage is what a shard knows of the commits of its log. It stays usable, and finds nothing any more, when CutTail or Adopt

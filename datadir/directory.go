@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +24,8 @@ type Directory struct {
 	// taken it.
 	lock   *DirLock
 	memory *snapshot.Memory // that the stores share; nil: there is one
+	// clustered says that a node of a cluster has the directory open.
+	clustered bool
 	// doubtful says that the last commit of a shard's log may not be the cluster's; see [Shard.sureLSN].
 	doubtful bool
 
@@ -39,7 +40,7 @@ type Directory struct {
 // written before the first shard is open, so that a directory that is refused for its contents keeps the identity that
 // it had. After an error the directory is unlocked again.
 func OpenDirectory(o Options) (*Directory, error) {
-	d := &Directory{dir: o.Dir, logger: o.Logger}
+	d := &Directory{dir: o.Dir, logger: o.Logger, clustered: o.clustered()}
 	err := d.claim(o)
 	if err == nil {
 		err = d.arrange()
@@ -69,19 +70,18 @@ func OpenWitness(o Options) (_ *Directory, err error) {
 // claim locks the directory for this process, and checks that it is this node's. It writes nothing but the
 // lock, because the directory may still be refused.
 func (d *Directory) claim(o Options) (err error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
+	take := occupy
+	if o.inside {
+		take = occupyInside
 	}
-	if d.lock, err = lockDir(o.Dir); err != nil {
+	if d.lock, err = take(o.Dir); err != nil {
 		return err
 	}
-	if err := checkFinished(o.Dir); err != nil {
+	if err := refusal(checkEntries(o.Dir, rootEntries, reader{clustered: o.clustered()})); err != nil {
 		return err
 	}
-	if d.held.id, err = openIdentity(o.Dir, o); err != nil || o.clustered() {
-		return err
-	}
-	return checkInstallation(o.Dir)
+	d.held.id, err = openIdentity(o.Dir, o)
+	return err
 }
 
 // Identity returns which node of which cluster the directory is.
@@ -221,13 +221,4 @@ func (d *Directory) writeParts(p partsFile) error {
 		d.parts = p
 	}
 	return err
-}
-
-// lockDir locks the directory for this process.
-func lockDir(dir string) (*DirLock, error) {
-	f, err := Lock(dir)
-	if errors.Is(err, ErrInUse) {
-		return nil, fmt.Errorf("%w; stop it, or choose another directory with --data", err)
-	}
-	return f, err
 }

@@ -79,7 +79,7 @@ func Divide(o DivideOptions) (_ *Division, err error) {
 	d := &Division{opts: o, unfinished: unfinished{
 		dir: o.Dir, name: DividingName, empty: ErrDivideNotEmpty, contents: []string{ShardsName, sourceName, NodeName, ProvenName, IDsName},
 	}}
-	if d.from, err = lockDir(o.From); err != nil {
+	if d.from, err = occupy(o.From); err != nil {
 		return nil, err
 	}
 	if err = d.claim(); err != nil {
@@ -96,7 +96,10 @@ func (o *DivideOptions) checkPlaces() error {
 	if _, err := os.Stat(o.From); err != nil {
 		return err
 	}
-	if err := checkFinished(o.From); err != nil {
+	if err := CheckPlace(o.From); err != nil {
+		return err
+	}
+	if err := refusal(checkEntries(o.From, rootEntries, reader{clustered: !isAlone(o.From)})); err != nil {
 		return err
 	}
 	from, err := filepath.Abs(o.From)
@@ -150,7 +153,7 @@ func (d *Division) open() (err error) {
 	if err := d.copySource(); err != nil {
 		return fmt.Errorf("copy the data of %s: %w", d.opts.From, err)
 	}
-	d.copied, err = OpenDirectory(Options{Dir: d.path(sourceName), Logger: d.opts.Logger, anyIdentity: true})
+	d.copied, err = OpenDirectory(Options{Dir: d.path(sourceName), Logger: d.opts.Logger, inside: true, anyIdentity: true})
 	if err != nil {
 		return err
 	}

@@ -42,9 +42,10 @@
 //
 // # The files of the package
 //
-// A start runs through lock_unix.go, unfinished.go (is it marked as being restored?), identity.go and identity_file.go
-// (whose is it?), parts_file.go (which layout, which shards?), move.go (is anything at its old place?), and for a shard
-// through shard.go, drop.go (is its end unfinished?), number.go (is it at its place?), join.go (is a swap unfinished?), gone.go (are both parts there?), pair.go (do they fit?) and
+// A start runs through place.go (is it a part of another directory?), lock_unix.go, names.go (can the small files be used?),
+// identity.go and identity_file.go (whose is it?), parts_file.go (which layout, which shards?), move.go (is anything at its old
+// place?) and rehearse.go (would it be refused there?), and for a shard
+// through shard.go, drop.go (is its end unfinished?), names.go again with number.go (is it at its place?), join.go (is a swap unfinished?), gone.go (are both parts there?), pair.go (do they fit?) and
 // parts.go (replay). Then parts.go makes the checkpoints, checkpoints.go counts them, and diverged.go cuts or replaces
 // what the cluster does not have; join.go, joining.go and kept.go make such a replacement survive a crash. found.go,
 // members.go, installation.go and nats_aside.go each own one of the other names above, and files.go writes small files
@@ -52,8 +53,8 @@
 //
 // # What holds
 //
-// A start that is refused has changed nothing but the lock file, apart from a swap that was decided before and the move
-// to this layout: a wrong option, a lost part or a newer format must not cost data. Every small file is replaced by a
+// A start that is refused has changed nothing but the lock file, apart from a swap that was decided before: a wrong option, a
+// lost part or a newer format must not cost data. A path inside a data directory does not even get the lock file. Every small file is replaced by a
 // rename, and every step of a longer change is durable before the next begins, so a crash leaves a state from which the
 // next start continues by itself. The store never has a commit that the log lacks and that is not durable in the store.
 //

@@ -18,9 +18,16 @@ const (
 	droppedText = "other nodes hold this shard; its data here is being removed\n"
 )
 
-// dropped are the names in a shard's directory that go when other nodes hold the shard. What was put aside for the operator
+// dropped returns the names in a shard's directory that go when other nodes hold the shard. What was put aside for the operator
 // stays: no other node has it.
-var dropped = []string{LogName, StoreName, MembersName, AncestorsName, JoiningName, DaybookName, incomingName, outgoingName, NumberName}
+func dropped() (names []string) {
+	for _, e := range shardEntries {
+		if e.name != droppedName { // it goes last
+			names = append(names, e.name)
+		}
+	}
+	return names
+}
 
 // Drop removes the data of a shard that is not open, because other nodes of the cluster hold it. The mark comes first, and then
 // PARTS: from then on the shard counts as one that the directory has never had. After a crash [Directory.Clear] or
@@ -45,7 +52,7 @@ func (d *Directory) removeDropped(shard uint32) error {
 	if !exists(dir) {
 		return nil
 	}
-	for _, name := range dropped {
+	for _, name := range dropped() {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("remove the data of shard %d, which other nodes hold: %w", shard, err)
 		}

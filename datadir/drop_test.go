@@ -77,7 +77,7 @@ func TestInterruptedDropIsFinished(t *testing.T) {
 			}
 		}
 	}
-	steps := []func(*testing.T, *Directory){mark, forget, remove(LogName), remove(dropped...)}
+	steps := []func(*testing.T, *Directory){mark, forget, remove(LogName), remove(dropped()...)}
 	for n := range len(steps) + 1 {
 		for _, again := range []bool{false, true} {
 			dir := t.TempDir()

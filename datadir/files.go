@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,4 +74,15 @@ func syncPath(path string) error {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// errorAt returns an error with the path of the file that it is about.
+func errorAt(path string, err error) error { return fmt.Errorf("%s: %w", path, err) }
+
+// ignore returns nil for an error of that kind, and otherwise the error.
+func ignore(err, kind error) error {
+	if errors.Is(err, kind) {
+		return nil
+	}
+	return err
 }

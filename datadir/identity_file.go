@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -33,6 +34,15 @@ func ReadIdentity(dir string) (Identity, error) {
 	}
 	id.dir = dir
 	return id, nil
+}
+
+// checkNode returns an error if the file NODE cannot be read.
+func checkNode(dir string, _ reader) error {
+	_, err := ReadIdentity(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // decodeIdentity decodes the file's one line. It checks the version first, because the rest of a later version is

@@ -46,11 +46,11 @@ func OpenInstallation(dir string) (string, error) {
 	return id, nil
 }
 
-// checkInstallation returns an error if the id of a directory cannot be read, as openInstallation would later. It
+// checkInstallation returns an error if the id of a directory cannot be read, as OpenInstallation would later. It
 // draws none. The start calls it early, when the directory can still be refused; the id itself is drawn late, once the
-// start has succeeded that far.
-func checkInstallation(dir string) error {
-	if !hasInstallation(dir) {
+// start has succeeded that far. A node of a cluster does not read the file.
+func checkInstallation(dir string, r reader) error {
+	if r.clustered || !isAlone(dir) || !hasInstallation(dir) {
 		return nil
 	}
 	_, err := OpenInstallation(dir)

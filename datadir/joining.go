@@ -85,6 +85,12 @@ func readJoining(dir string) (s swap, ok bool, err error) {
 	return s, true, nil
 }
 
+// checkJoining returns an error if the file JOINING cannot be read.
+func checkJoining(dir string, _ reader) error {
+	_, _, err := readJoining(dir)
+	return err
+}
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func encodeJoining(s swap) []byte {

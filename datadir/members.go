@@ -63,6 +63,15 @@ func ReadMembers(dir, clusterID string) (k Members, err error) {
 	return Members{Nodes: f.Nodes, Term: f.Term, Renewal: f.Renewal}, nil
 }
 
+// checkMembers returns an error if the file MEMBERS cannot be read. A node alone does not read it.
+func checkMembers(dir string, r reader) error {
+	if !r.clustered {
+		return nil
+	}
+	_, err := ReadMembers(dir, "")
+	return err
+}
+
 func decodeMembers(text []byte) (f membersFile, err error) {
 	const wayOut = "remove it if all other nodes of the cluster are up, or gone for good"
 	var head struct {

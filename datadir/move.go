@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // A release before shards kept the log, the store and what belongs to them at the root of the data directory. The first
@@ -61,6 +59,9 @@ func (d *Directory) arrange() error {
 	if err := m.check(); err != nil {
 		return err
 	}
+	if err := m.rehearse(); err != nil {
+		return fmt.Errorf("%w; the data of the release before was not moved", err)
+	}
 	d.logger.Info("moving the data of the release before to the layout of this one", "to", m.to)
 	if err := m.run(m.steps()); err != nil {
 		return fmt.Errorf("move the data of the release before to %s: %w; the next start goes on with it", m.to, err)
@@ -87,19 +88,6 @@ func (m *move) find() error {
 		m.names = append(m.names, name)
 	}
 	return err
-}
-
-// isOfShard reports whether a name at the root, other than that of a part, belongs to a shard.
-func isOfShard(name string) bool {
-	if slices.Contains([]string{JoiningName, JoiningName + tempSuffix, MembersName, AncestorsName, NumberName, incomingName, outgoingName}, name) {
-		return true
-	}
-	for _, part := range []string{LogName, StoreName} {
-		if strings.HasPrefix(name, part+replacedMark) || strings.HasPrefix(name, part+behindMark) {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, divergedPrefix) && strings.HasSuffix(name, divergedSuffix)
 }
 
 // checkLink returns an error for a link to nothing. What it leads to may be on a volume that is not mounted, so a start

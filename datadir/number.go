@@ -19,8 +19,8 @@ const numberText = "carillon shard %d\n"
 
 // checkNumber returns an error if the directory is that of another shard. A directory without the file is one of an earlier
 // release, or a new one.
-func (s *Shard) checkNumber() error {
-	path := filepath.Join(s.dir, NumberName)
+func checkNumber(dir string, r reader) error {
+	path := filepath.Join(dir, NumberName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -30,10 +30,12 @@ func (s *Shard) checkNumber() error {
 	}
 	n, ok := parseNumber(string(text))
 	switch {
+	case !ok && r.shard < 0:
+		return fmt.Errorf("%s: the file is damaged", path)
 	case !ok:
-		return fmt.Errorf("%s: the file is damaged; if the directory is that of shard %d, remove the file, and it is written again", path, s.number)
-	case n != s.number:
-		return fmt.Errorf("%s: this is the directory of shard %d, and it lies at the place of shard %d; move the directories of the shards back to their places", path, n, s.number)
+		return fmt.Errorf("%s: the file is damaged; if the directory is that of shard %d, remove the file, and it is written again", path, r.shard)
+	case r.shard >= 0 && int64(n) != r.shard:
+		return fmt.Errorf("%s: this is the directory of shard %d, and it lies at the place of shard %d; move the directories of the shards back to their places", path, n, r.shard)
 	}
 	return nil
 }

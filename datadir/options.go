@@ -15,6 +15,7 @@ type Options struct {
 
 	Logger *slog.Logger
 
+	inside      bool // the directory is inside another one, which the caller has locked
 	anyIdentity bool // the data is opened for [Found], whichever node it belongs to
 }
 

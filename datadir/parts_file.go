@@ -44,27 +44,49 @@ type partsFile struct {
 // A damaged file counts as one of the older layout, whose shard is 0, with the shards of which there are directories
 // besides: it shows that the directory has been in use, and the next write repairs it.
 func readParts(dir string) (p partsFile, err error) {
-	path := filepath.Join(dir, PartsName)
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(filepath.Join(dir, PartsName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
 	if err != nil {
 		return p, err
 	}
+	p, _, err = decodeParts(dir, b)
+	return p, err
+}
+
+// decodeParts decodes the content of the file PARTS of a directory. whole is false if it is damaged.
+func decodeParts(dir string, b []byte) (p partsFile, whole bool, err error) {
 	text := string(b[:min(len(b), partsBytesMax)])
 	if _, err := fmt.Sscanf(text, partsText, &p.version); err == nil && p.version != partsVersionOne && p.version != partsVersion {
-		return p, fmt.Errorf("%s: a carillon that knows version %d of a data directory wrote it, and this one knows %d; run that one or a later one; "+
+		return p, false, fmt.Errorf("%s: a carillon that knows version %d of a data directory wrote it, and this one knows %d; run that one or a later one; "+
 			"if none was ever here, the file is damaged: remove it, and it is written again",
-			path, p.version, partsVersion)
+			filepath.Join(dir, PartsName), p.version, partsVersion)
 	}
 	if text == fmt.Sprintf(partsText, partsVersionOne) {
-		return p.with(0), nil
+		return p.with(0), true, nil
 	}
-	if whole, ok := parseParts(text); ok {
-		return whole, nil
+	if p, whole = parseParts(text); whole {
+		return p, true, nil
 	}
-	return partsFile{version: partsVersionOne, shards: shardsIn(dir)}.with(0), nil
+	return partsFile{version: partsVersionOne, shards: shardsIn(dir)}.with(0), false, nil
+}
+
+// checkPartsFile returns an error if the file PARTS is of an unknown version, or damaged. A start writes a damaged one again.
+func checkPartsFile(dir string, _ reader) error {
+	path := filepath.Join(dir, PartsName)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, whole, err := decodeParts(dir, b)
+	if err == nil && !whole {
+		err = passedOver{fmt.Errorf("%s: the file is damaged; the next start writes it again", path)}
+	}
+	return err
 }
 
 // parseParts parses a whole file of the present version.

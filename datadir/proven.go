@@ -31,18 +31,34 @@ type provenFile struct {
 // later version counts as one that says so: the remedy is to prove it, and never to be open. It takes no lock and writes
 // nothing.
 func ReadProven(dir, cluster string) (bool, error) {
+	proven, err := readProven(dir)
+	return err == nil && (proven == "" || proven == cluster), ignore(err, fs.ErrNotExist)
+}
+
+// readProven returns the cluster whose peers prove who they are; "" if the file is damaged or of a later version.
+func readProven(dir string) (cluster string, err error) {
 	text, err := smallfile.Read(filepath.Join(dir, ProvenName), provenBytesMax)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("read whether the peers prove who they are: %w", err)
+	if err != nil {
+		return "", fmt.Errorf("read whether the peers prove who they are: %w", err)
 	}
 	var f provenFile
-	if json.Unmarshal(text, &f) != nil || f.Version != provenVersion || f.Cluster == "" {
-		return true, nil
+	if json.Unmarshal(text, &f) != nil || f.Version != provenVersion {
+		return "", nil
 	}
-	return f.Cluster == cluster, nil
+	return f.Cluster, nil
+}
+
+// checkProven returns an error if the file PROVEN is damaged, which a start takes for the fact. A start that proves who it is
+// does not need the file, so one that cannot be read refuses none here.
+func checkProven(dir string, r reader) error {
+	cluster, err := readProven(dir)
+	if !r.clustered || errors.Is(err, fs.ErrNotExist) || err == nil && cluster != "" {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s: the file is damaged, and counts as one that says that the peers prove who they are", filepath.Join(dir, ProvenName))
+	}
+	return passedOver{err}
 }
 
 // KeepProven keeps that the directory has met peers of a cluster that prove who they are. It is durable when it returns, and

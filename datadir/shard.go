@@ -50,7 +50,7 @@ func (d *Directory) OpenShard(number uint32, o ShardOptions) (*Shard, error) {
 func (s *Shard) open() error {
 	err := s.directory.finishDrop(s.number)
 	if err == nil {
-		err = s.checkNumber()
+		err = refusal(checkEntries(s.dir, shardEntries, reader{s.directory.clustered, int64(s.number)}))
 	}
 	if err == nil {
 		err = finishJoin(s.dir, s.logger)

@@ -10,7 +10,7 @@ import (
 )
 
 // unfinished is a data directory that is being made, in several steps, of data from elsewhere. A file marks it until the
-// last step, so that no incomplete data comes into use; see [checkFinished].
+// last step, so that no incomplete data comes into use; see [checkMark].
 type unfinished struct {
 	dir      string
 	name     string   // of the file that marks it
@@ -25,13 +25,13 @@ func (t *unfinished) path(name string) string { return filepath.Join(t.dir, name
 
 // claim locks the directory, and marks it. After an error nothing is locked.
 func (t *unfinished) claim() error {
+	if err := CheckPlace(t.dir); err != nil {
+		return err
+	}
 	if err := t.mayUse(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(t.dir, 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
-	}
-	lock, err := lockDir(t.dir)
+	lock, err := occupy(t.dir)
 	if err != nil {
 		return err
 	}
@@ -111,20 +111,4 @@ func (t *unfinished) end(failed error) error {
 		err = errors.Join(os.Remove(t.path(LockName)), os.Remove(t.dir))
 	}
 	return errors.Join(err, t.lock.Close())
-}
-
-// checkFinished returns ErrRestoring or ErrDividing for a directory that is marked as unfinished. Any other error but
-// the absence of both marks refuses the directory, too.
-func checkFinished(dir string) error {
-	for name, unfinished := range map[string]error{RestoringName: ErrRestoring, DividingName: ErrDividing} {
-		_, err := os.Lstat(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = unfinished
-		}
-		return fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
-	}
-	return nil
 }

@@ -40,6 +40,12 @@ func readLayout(dir string) (layout, error) {
 	return l, nil
 }
 
+// IsLog reports whether a directory has the files of a log, and no other ones. It changes nothing.
+func IsLog(dir string) (bool, error) {
+	l, err := readLayout(dir)
+	return err == nil && l.foreign == "" && (l.base || l.list || len(l.segments) > 0), err
+}
+
 // place records one entry and reports whether it belongs to a log. Segment names arrive in
 // ascending order, because os.ReadDir sorts and the names have one width.
 func (l *layout) place(e fs.DirEntry) bool {

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
+
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // checkDataDir refuses a directory that has files but none of a data directory, so that a mistyped --data does not
-// write files into another program's directory. An empty or missing directory is accepted. One known name is enough,
-// since a directory may have lost others and the start then says so better.
+// write files into another program's directory, and a part of a data directory. An empty or missing directory is accepted. One
+// known name is enough, since a directory may have lost others and the start then says so better.
 func checkDataDir(dir string) error {
+	if err := datadir.CheckPlace(dir); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -19,16 +23,12 @@ func checkDataDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	known := []string{
-		"LOCK", "PARTS", "NODE", "INSTALLATION", "RESTORING", "DIVIDING", "nats", "shards",
-		"wal", "store", "JOINING", "MEMBERS", "incoming", // at the root in a release before shards
-	}
 	foreign := ""
 	for _, e := range entries {
-		if slices.Contains(known, e.Name()) {
+		if datadir.IsName(e.Name()) {
 			return nil
 		}
-		if foreign == "" && e.Name() != "lost+found" {
+		if foreign == "" && e.Name() != "lost+found" && e.Name() != datadir.LockName {
 			foreign = e.Name()
 		}
 	}

@@ -102,7 +102,7 @@ func findLogs(dir string) ([]string, error) {
 	}
 	for _, candidate := range []string{filepath.Join(dir, datadir.LogName), dir} {
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {
-			return []string{candidate}, nil
+			return []string{candidate}, datadir.CheckLog(candidate)
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {

@@ -20,7 +20,7 @@ type walVerifyCmd struct {
 
 // Help is what `carillon wal verify --help` says besides the flags.
 func (*walVerifyCmd) Help() string {
-	return `Every frame is checked against its checksum and against the hash of the frame before it. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable, and the store beside it, in a data directory, which commits it has applied: a log that has less is damaged, as a start will find. The store is read and not changed. If there is none, the log is judged alone, and the output says so; if it is damaged, so is the directory. Of a data directory with several shards each is checked; with -o json they are a list, shards, beside intact.
+	return `Every frame is checked against its checksum and against the hash of the frame before it. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable, and the store beside it, in a data directory, which commits it has applied: a log that has less is damaged, as a start will find. The store is read and not changed. If there is none, the log is judged alone, and the output says so; if it is damaged, so is the directory. The small files that a start reads, such as NODE and SHARD, are checked as a start checks them. Of a data directory with several shards each is checked; with -o json they are a list, shards, beside intact.
 
 Bytes behind all of that which are no whole commit are a torn tail, as an interrupted write leaves it: no damage, and the next start cuts it off. What was acknowledged in the last seconds before a crash can look the same if it was damaged since.
 
@@ -46,12 +46,16 @@ type walReport struct {
 	Store     *walStore  `json:"store"`           // null: there is no store beside the log
 	Litter    []string   `json:"litter"`
 	Damage    *walDamage `json:"damage,omitzero"`
+	Files     []walFile  `json:"files,omitzero"` // small files of the directory that cannot be used
+
+	storeDamaged bool
 }
 
 // walReports is the JSON of `wal verify` for a directory with several shards.
 type walReports struct {
 	Intact bool         `json:"intact"`
 	Shards []*walReport `json:"shards"`
+	Files  []walFile    `json:"files,omitzero"` // as in walReport, of all shards
 }
 
 // walDamage says where a log is damaged, and how. Offset is in bytes from the beginning of the file; 0 if the
@@ -71,7 +75,10 @@ func (c *walVerifyCmd) Run(con *console) error {
 		return err
 	}
 	all := walReports{Intact: true}
-	var damages []error
+	damages, err := all.checkFiles(c.Dir)
+	if err != nil {
+		return err
+	}
 	for _, dir := range logs {
 		report, damage := verifyLog(dir)
 		if report == nil {
@@ -81,6 +88,7 @@ func (c *walVerifyCmd) Run(con *console) error {
 		all.Intact = all.Intact && report.Intact
 		damages = append(damages, damage)
 	}
+	all.share()
 	return errors.Join(errors.Join(damages...), c.show(con, &all))
 }
 
@@ -99,7 +107,7 @@ func (c *walVerifyCmd) show(con *console, all *walReports) error {
 		}
 		err = errors.Join(err, con.printWalReport(report))
 	}
-	return err
+	return errors.Join(err, con.printWalDirectory(c.Dir, all))
 }
 
 // verifyLog checks a log and the store beside it. The error is the damage that the report describes; without a report, it is
@@ -123,6 +131,7 @@ func verifyLog(dir string) (*walReport, error) {
 		return nil, err
 	}
 	if damage := (*snapshot.DamageError)(nil); errors.As(unread, &damage) {
+		report.storeDamaged = true
 		err = errors.Join(err, unread)
 	}
 	report.Intact = err == nil
@@ -164,13 +173,16 @@ func (c *console) printWalReport(r *walReport) error {
 	for _, name := range r.Litter {
 		t.Row("left over", name+", of an interrupted operation; the next start removes it")
 	}
-	switch {
+	rowsOfPassed(t, r.Files)
+	switch refused := refusedBy(r.Files); {
 	case r.Damage != nil && r.Damage.File == r.Dir:
 		t.Row("verdict", "DAMAGED: "+r.Damage.Reason)
 	case r.Damage != nil:
 		t.Row("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
-	case !r.Intact:
+	case r.storeDamaged:
 		t.Row("verdict", "the log is intact, and the store beside it is DAMAGED")
+	case refused != "":
+		t.Row("verdict", "the log is intact, and a start is REFUSED: "+refused)
 	case r.Segments == 0:
 		t.Row("verdict", "no log is here yet")
 	default:
