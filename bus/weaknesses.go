@@ -57,7 +57,7 @@ func (a *Surroundings) findWeaknesses(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	info := stream.CachedInfo()
-	found = append(found, facts.warnings(info.Config.Replicas)...)
+	found = append(found, facts.warnings()...)
 	if w := warnOffline(info); w != "" {
 		found = append(found, w)
 	}
@@ -83,6 +83,7 @@ func (a *Surroundings) noteSync(f Facts) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.syncs = f.warnSync() == "" && (whole || a.syncs)
+	a.replicas = f.Replicas(0)
 }
 
 // Synced reports whether the servers are known to sync what they acknowledge.
@@ -90,6 +91,14 @@ func (a *Surroundings) Synced() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.syncs
+}
+
+// Replicas returns how many servers can keep each stream of the cluster, as far as it was known last: at most the number that the
+// cluster needs.
+func (a *Surroundings) Replicas() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.replicas
 }
 
 // warnOffline names the servers that keep the log and are not reachable. The leader of the stream gives the list;
