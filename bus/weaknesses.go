@@ -30,7 +30,7 @@ func (a *Surroundings) CheckNATS(ctx context.Context) {
 	a.note(&a.weak, found)
 }
 
-const noAnswer = "JetStream does not answer for the log of the cluster: it elects a leader, or more than half of the servers that keep the log are missing, so that nothing can be committed; start them"
+const noAnswer = "JetStream does not answer for the log of the cluster: it elects a leader, or more than half of the servers that keep the log are missing, so that nothing can be committed; start them; where all are there and that lasts for minutes, the runbook says what to do about a log in NATS that does not answer"
 
 // findNoJetStream warns that the embedded server of a node alone has lost JetStream. Jobs need JetStream for
 // streams only.

@@ -165,6 +165,6 @@ func (s *setting) remedy(wants *jetstream.StreamConfig) string {
 	case s.flag != nil:
 		return fmt.Sprintf("set it back: nats stream edit %s %s", wants.Name, s.flag(wants))
 	default:
-		return fmt.Sprintf("NATS cannot change that: while status shows a node that leads and may launch, delete the stream, which that node makes anew: nats stream rm %s", wants.Name)
+		return fmt.Sprintf("NATS cannot change that: while status shows a node that leads its shard and may launch, delete the stream, which that node makes anew: nats stream rm %s", wants.Name)
 	}
 }
