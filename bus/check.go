@@ -52,8 +52,8 @@ const (
 )
 
 // Check examines the NATS servers. It returns warnings about what is weaker than promised, each with its
-// remedy, and an error if the servers cannot carry a cluster. replicas is the real number of copies of the log.
-func (b *Bus) Check(ctx context.Context, nc *nats.Conn, replicas int) ([]string, error) {
+// remedy, and an error if the servers cannot carry a cluster.
+func (b *Bus) Check(ctx context.Context, nc *nats.Conn) ([]string, error) {
 	f, err := b.facts(ctx, nc)
 	if err == nil {
 		err = f.Validate()
@@ -61,7 +61,7 @@ func (b *Bus) Check(ctx context.Context, nc *nats.Conn, replicas int) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	return f.warnings(replicas), nil
+	return f.warnings(), nil
 }
 
 // Validate returns an error if the servers cannot carry a cluster. Everything else is a warning: an operator may know
@@ -87,10 +87,10 @@ func (f Facts) Replicas(wanted int) int {
 	return 1
 }
 
-// warnings returns what is weaker than promised.
-func (f Facts) warnings(replicas int) []string {
+// warnings returns what is weaker than promised. How many replicas the streams have, replication judges.
+func (f Facts) warnings() []string {
 	var all []string
-	for _, w := range []string{f.warnMembers(replicas), f.warnSync(), f.warnVersions()} {
+	for _, w := range []string{f.warnMembers(), f.warnSync(), f.warnVersions()} {
 		if w != "" {
 			all = append(all, w)
 		}
@@ -98,16 +98,13 @@ func (f Facts) warnings(replicas int) []string {
 	return all
 }
 
-func (f Facts) warnMembers(replicas int) string {
+func (f Facts) warnMembers() string {
 	switch {
 	case f.Members == 2:
 		return "NATS has two servers with JetStream: when either dies, the other serves nothing and the cluster stands still; " +
 			"add a third, for which a witness will do (carillon serve --witness)"
 	case f.Members == 1 || (f.Members == 0 && !f.Clustered):
 		return "NATS has one server with JetStream: when it dies, the cluster stands still whatever node leads; run three, and --replicas 3"
-	case replicas < MembersWanted:
-		return fmt.Sprintf("the log of the cluster has %d of the 3 replicas that it should have: when a server that keeps it dies, the cluster stands still; "+
-			"start all nodes with --replicas 3", replicas)
 	}
 	return ""
 }

@@ -24,25 +24,23 @@ func TestWarnings(t *testing.T) {
 	unknown := serverFacts{Name: "n3", Version: "2.15.2", Sync: syncUnknown}
 	old := serverFacts{Name: "n4", Version: "2.11.16", Sync: syncAlways}
 	for _, tt := range []struct {
-		name     string
-		facts    Facts
-		replicas int
-		want     []string // a part of each warning
+		name  string
+		facts Facts
+		want  []string // a part of each warning
 	}{
-		{"three good servers", Facts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, 3, nil},
-		{"five of them", Facts{Servers: []serverFacts{good}, Members: 5, Clustered: true}, 5, nil},
-		{"how many is not known", Facts{Servers: []serverFacts{good}, Clustered: true}, 3, nil},
-		{"two servers", Facts{Servers: []serverFacts{good}, Members: 2, Clustered: true}, 1, []string{"two servers with JetStream: when either dies"}},
-		{"one server", Facts{Servers: []serverFacts{good}, Members: 1}, 1, []string{"one server with JetStream"}},
-		{"one server, by its looks", Facts{Servers: []serverFacts{good}}, 1, []string{"one server with JetStream"}},
-		{"one replica", Facts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, 1, []string{"1 of the 3 replicas"}},
-		{"one late server", Facts{Servers: []serverFacts{good, late, unknown}, Members: 3, Clustered: true}, 3, []string{"not synced to disk (n2 2.14.9): set"}},
-		{"nothing is known", Facts{Servers: []serverFacts{unknown}, Clustered: true}, 3, []string{"cannot be seen from here whether NATS servers sync to disk what they acknowledge (n3 2.15.2, and"}},
-		{"an old server", Facts{Servers: []serverFacts{good, old}, Members: 3, Clustered: true}, 3, []string{"older than 2.12, with which a cluster is not tested (n4 2.11.16)"}},
-		{"all at once", Facts{Servers: []serverFacts{late, old}, Members: 2, Clustered: true}, 1, []string{"two servers", "not synced", "older"}},
+		{"three good servers", Facts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, nil},
+		{"five of them", Facts{Servers: []serverFacts{good}, Members: 5, Clustered: true}, nil},
+		{"how many is not known", Facts{Servers: []serverFacts{good}, Clustered: true}, nil},
+		{"two servers", Facts{Servers: []serverFacts{good}, Members: 2, Clustered: true}, []string{"two servers with JetStream: when either dies"}},
+		{"one server", Facts{Servers: []serverFacts{good}, Members: 1}, []string{"one server with JetStream"}},
+		{"one server, by its looks", Facts{Servers: []serverFacts{good}}, []string{"one server with JetStream"}},
+		{"one late server", Facts{Servers: []serverFacts{good, late, unknown}, Members: 3, Clustered: true}, []string{"not synced to disk (n2 2.14.9): set"}},
+		{"nothing is known", Facts{Servers: []serverFacts{unknown}, Clustered: true}, []string{"cannot be seen from here whether NATS servers sync to disk what they acknowledge (n3 2.15.2, and"}},
+		{"an old server", Facts{Servers: []serverFacts{good, old}, Members: 3, Clustered: true}, []string{"older than 2.12, with which a cluster is not tested (n4 2.11.16)"}},
+		{"all at once", Facts{Servers: []serverFacts{late, old}, Members: 2, Clustered: true}, []string{"two servers", "not synced", "older"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			wantWarnings(t, tt.facts.warnings(tt.replicas), tt.want)
+			wantWarnings(t, tt.facts.warnings(), tt.want)
 		})
 	}
 }
@@ -159,7 +157,7 @@ system_account: SYS
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := b.Check(t.Context(), quietly(t, b), 1)
+			got, err := b.Check(t.Context(), quietly(t, b))
 			if tt.err != "" {
 				testkit.Refuses(t, err, tt.err)
 				return

@@ -64,7 +64,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 		if !b.embedded.JetStreamConfig().SyncAlways {
 			t.Errorf("node %d acknowledges before it syncs", i)
 		}
-		warnings, err := b.Check(t.Context(), b.api, 3)
+		warnings, err := b.Check(t.Context(), b.api)
 		if err != nil || len(warnings) > 0 {
 			t.Errorf("node %d: %q, %v; want no warnings", i, warnings, err)
 		}

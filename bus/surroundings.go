@@ -44,10 +44,11 @@ type Surroundings struct {
 	opts     Options
 
 	// guards the fields below, and is not kept during requests to NATS
-	mu     sync.Mutex
-	others []string // warnings about other servers on the prefix
-	weak   []string // for a cluster: what is weaker than promised
-	syncs  bool     // the NATS servers are known to sync what they acknowledge
+	mu       sync.Mutex
+	others   []string // warnings about other servers on the prefix
+	weak     []string // for a cluster: what is weaker than promised
+	replicas int      // of a stream of the cluster, by the newest facts; 0 before the first
+	syncs    bool     // the NATS servers are known to sync what they acknowledge
 }
 
 // OpenSurroundings claims the prefix for this process, and makes the first checks; Watch makes the later ones. It

@@ -30,7 +30,7 @@ func (a *Surroundings) CheckNATS(ctx context.Context) {
 	a.note(&a.weak, found)
 }
 
-const noAnswer = "JetStream does not answer for the log of the cluster: it elects a leader, or more than half of the servers that keep the log are missing, so that nothing can be committed; start them"
+const noAnswer = "JetStream does not answer for the log of the cluster: it elects a leader, or more than half of the servers that keep the log are missing, so that nothing can be committed; start them; where all are there and that lasts for minutes, the runbook says what to do about a log in NATS that does not answer"
 
 // findNoJetStream warns that the embedded server of a node alone has lost JetStream. Jobs need JetStream for
 // streams only.
@@ -57,7 +57,7 @@ func (a *Surroundings) findWeaknesses(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	info := stream.CachedInfo()
-	found = append(found, facts.warnings(info.Config.Replicas)...)
+	found = append(found, facts.warnings()...)
 	if w := warnOffline(info); w != "" {
 		found = append(found, w)
 	}
@@ -83,6 +83,7 @@ func (a *Surroundings) noteSync(f Facts) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.syncs = f.warnSync() == "" && (whole || a.syncs)
+	a.replicas = f.Replicas(0)
 }
 
 // Synced reports whether the servers are known to sync what they acknowledge.
@@ -90,6 +91,14 @@ func (a *Surroundings) Synced() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.syncs
+}
+
+// Replicas returns how many servers can keep each stream of the cluster, as far as it was known last: at most the number that the
+// cluster needs.
+func (a *Surroundings) Replicas() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.replicas
 }
 
 // warnOffline names the servers that keep the log and are not reachable. The leader of the stream gives the list;

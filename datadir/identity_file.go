@@ -45,18 +45,22 @@ func checkNode(dir string, _ reader) error {
 	return err
 }
 
+// identityRemedy ends the messages about a damaged file. The file has nothing that the other nodes do not know, so a copy of it is
+// not the only way.
+const identityRemedy = "; restore the file from a copy of this directory, or, if the other nodes of its cluster are up, put the directory aside and start with an empty one and the old name (--node)"
+
 // decodeIdentity decodes the file's one line. It checks the version first, because the rest of a later version is
 // unknown. Unknown fields are an error, because a field of this version that is misspelt would count as missing, and a
 // missing id makes a member look new.
 func decodeIdentity(text []byte) (Identity, error) {
 	if len(text) > identityBytesMax {
-		return Identity{}, fmt.Errorf("the file has more than %d bytes; restore it from a backup", identityBytesMax)
+		return Identity{}, fmt.Errorf("the file has more than %d bytes%s", identityBytesMax, identityRemedy)
 	}
 	var head struct {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return Identity{}, fmt.Errorf("the file is no JSON object; restore it from a backup: %w", err)
+		return Identity{}, fmt.Errorf("the file is no JSON object%s: %w", identityRemedy, err)
 	}
 	if head.Version != identityVersion && head.Version != identityVersion2 {
 		return Identity{}, fmt.Errorf("version %d: %w", head.Version, ErrIdentityVersion)
@@ -65,17 +69,17 @@ func decodeIdentity(text []byte) (Identity, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&id); err != nil {
-		return Identity{}, fmt.Errorf("the file is damaged; restore it from a backup: %w", err)
+		return Identity{}, fmt.Errorf("the file is damaged%s: %w", identityRemedy, err)
 	}
 	switch {
 	case id.Version != head.Version: // a key in another case
-		return Identity{}, errors.New("the file is damaged: it has two versions; restore it from a backup")
+		return Identity{}, errors.New("the file is damaged: it has two versions" + identityRemedy)
 	case !id.isWhole():
-		return Identity{}, fmt.Errorf("the file is damaged: version %d with the state %q, the id %q and %q to be given up; restore it from a backup", id.Version, id.State, id.ClusterID, id.GivesUp)
+		return Identity{}, fmt.Errorf("the file is damaged: version %d with the state %q, the id %q and %q to be given up%s", id.Version, id.State, id.ClusterID, id.GivesUp, identityRemedy)
 	case job.ValidateTenant(id.Node) != nil || job.ValidateTenant(id.Cluster) != nil:
-		return Identity{}, fmt.Errorf("the file is damaged: node %q of cluster %q are no names; restore it from a backup", id.Node, id.Cluster)
+		return Identity{}, fmt.Errorf("the file is damaged: node %q of cluster %q are no names%s", id.Node, id.Cluster, identityRemedy)
 	case id.ClusterID != "" && !isClusterID(id.ClusterID):
-		return Identity{}, fmt.Errorf("the file is damaged: %q is no id of a cluster; restore it from a backup", id.ClusterID)
+		return Identity{}, fmt.Errorf("the file is damaged: %q is no id of a cluster%s", id.ClusterID, identityRemedy)
 	}
 	if id.State == StateMember && id.ClusterID == "" {
 		id.State = StateNew // an older release wrote it before it had met the cluster

@@ -162,6 +162,9 @@ func TestIdentityFilesThatCannotBeRead(t *testing.T) {
 		} else if want != "" {
 			testkit.Refuses(t, err, want, dir)
 		}
+		if strings.Contains(want, "damaged") {
+			testkit.Refuses(t, err, "from a copy of this directory", "an empty one and the old name (--node)")
+		}
 		if isVersion := strings.HasPrefix(want, "version"); errors.Is(err, ErrIdentityVersion) != isVersion {
 			t.Errorf("%s: %v; ErrIdentityVersion is wanted: %t", text, err, isVersion)
 		}

@@ -56,6 +56,15 @@ func (b *bucket) make(ctx context.Context) (kv jetstream.KeyValue, made bool, er
 	return kv, made, nil
 }
 
+// streamConfig returns the configuration that the bucket's stream has if this node makes it with so many replicas, as far as it
+// matters to the leases. Revisions grow with each write, so that a key keeps one value whatever the history is.
+func (b *bucket) streamConfig(replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: b.name, Subjects: []string{"$KV." + b.config.Bucket + ".>"}, Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, Storage: b.config.Storage,
+		Replicas: replicas, MaxMsgsPerSubject: int64(b.config.History), AllowDirect: true, DenyDelete: true,
+	}
+}
+
 // missedEvery is the time between two searches for a bucket whose requests fail. While NATS elects, every
 // renewal fails, and the searches would only add to the load.
 const missedEvery = time.Second

@@ -24,26 +24,27 @@ import (
 // With one shard the messages and the lease are those of releases that know no other number, see beat, holderQuestion and
 // shardLease. With several, the host has subjects of its own, and hostLease renews the leases of all shards at once.
 type Host struct {
-	mu      sync.Mutex
-	opts    Options // of the first member
-	id      ClusterID
-	bucket  *bucket
-	keys    keys // those of the bucket
-	ties    ties
-	lease   *hostLease // nil with one shard
-	places  *places    // nil with one shard
-	members map[uint32]*hosted
-	nodes   map[string]heardNode    // of several shards: at most peersMost
-	ended   map[endedMember]leaving // of several shards: at most endedMost; see leaving
-	began   time.Duration           // when it began to listen
-	atStart []string                // see mates
-	placed  chan struct{}           // see Placed
-	asks    chan *inbox.Request     // of operators, about the places
-	log     *slog.Logger
-	warned  warner
-	skews   skews
-	twin    twin
-	seats   seatsSeen
+	mu       sync.Mutex
+	opts     Options // of the first member
+	id       ClusterID
+	bucket   *bucket
+	keys     keys // those of the bucket
+	ties     ties
+	lease    *hostLease // nil with one shard
+	places   *places    // nil with one shard
+	members  map[uint32]*hosted
+	nodes    map[string]heardNode    // of several shards: at most peersMost
+	ended    map[endedMember]leaving // of several shards: at most endedMost; see leaving
+	began    time.Duration           // when it began to listen
+	atStart  []string                // see mates
+	placed   chan struct{}           // see Placed
+	asks     chan *inbox.Request     // of operators, about the places
+	log      *slog.Logger
+	warned   warner
+	skews    skews
+	twin     twin
+	seats    seatsSeen
+	settings settingsSeen
 
 	beating sync.Mutex // held while a beat is made and published
 	sent    atomic.Pointer[sentBeat]
@@ -163,6 +164,7 @@ func (h *Host) begin() error {
 	h.work.Go(func() { h.keepAll(ctx) })
 	h.work.Go(func() { h.askAll(ctx) })
 	h.work.Go(func() { h.watchTwin(ctx) })
+	h.work.Go(func() { h.watchSettings(ctx) })
 	if h.lease != nil {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })

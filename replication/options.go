@@ -33,6 +33,9 @@ type Options struct {
 	// Replicas is the number of replicas of the stream and of the lease's bucket, if this node makes them; 0 means
 	// 3. With one replica, the log waits while the one server that has it is away.
 	Replicas int
+	// ReplicasWanted returns how many replicas the stream and the bucket should have now: [Node.Status] warns of fewer. Nil:
+	// Replicas.
+	ReplicasWanted func() int
 	// StreamBytesMax is the size in bytes from which the stream drops its oldest messages, even if a node still
 	// needs them; 0 means 1 GiB. The node that needed them receives a checkpoint. A bound that refused new messages
 	// instead would stop the leader for the sake of a node that is away. NATS reserves this space.
@@ -161,6 +164,14 @@ func (o Options) withDefaults() Options {
 // isNewShard reports whether this is a shard without a commit, of several. Its process knows the cluster by another shard;
 // the shard itself is as new as a node that has never met one.
 func (o Options) isNewShard() bool { return o.Shards > 1 && o.History.Last() == job.Position{} }
+
+// replicas returns how many replicas the stream and the bucket should have now.
+func (o *Options) replicas() int {
+	if o.ReplicasWanted == nil {
+		return o.Replicas
+	}
+	return o.ReplicasWanted()
+}
 
 func setDefault[T comparable](v *T, d T) {
 	var zero T

@@ -42,6 +42,7 @@ type Status struct {
 	Leader     string // the node that leads according to the beats of the last moments; "" if none is heard
 	Barred     error  // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
 	Nodes      []Peer
+	Flaws      []Flaw // of the stream of the log and of the bucket of the leases, when they were looked at last
 }
 
 // Peer describes a node as its newest beat shows it to this node. Nothing in it is confirmed by the node itself
@@ -98,7 +99,7 @@ func (n *Node) Status() Status {
 	now := n.opts.Boot()
 	s := Status{
 		Node: n.opts.Node, Cluster: n.opts.Cluster, ClusterID: n.id, Local: n.opts.Local,
-		Trust: n.trustLeft(now), Voids: n.writer.voids.read(),
+		Trust: n.trustLeft(now), Voids: n.writer.voids.read(), Flaws: n.flaws(),
 	}
 	n.mu.Lock()
 	s.Role, s.Holder, s.Term = n.role, n.lastHolder, n.lastTerm

@@ -67,7 +67,7 @@ func (s *Server) clusterInfo(m *member) *client.Cluster {
 	info := &client.Cluster{
 		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
 		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag), Waits: waitsFor(st),
-		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), m.zoneWarnings(), m.versionWarnings(), m.calendarWarnings(), waitWarnings(st)),
+		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), m.zoneWarnings(), m.versionWarnings(), m.calendarWarnings(), waitWarnings(st), flawWarnings(st)),
 		Void: map[string]uint64{
 			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
 			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,
@@ -80,6 +80,14 @@ func (s *Server) clusterInfo(m *member) *client.Cluster {
 		})
 	}
 	return info
+}
+
+// flawWarnings says what an operator has changed in NATS of what the cluster counts on.
+func flawWarnings(st replication.Status) (warnings []string) {
+	for _, f := range st.Flaws {
+		warnings = append(warnings, f.String())
+	}
+	return warnings
 }
 
 // waitWarnings says what a node waits for, and why it must not lead.

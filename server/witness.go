@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/carillon-io/carillon/api"
-	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/metrics"
 	"github.com/carillon-io/carillon/web"
 )
@@ -15,7 +14,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 	if err := s.dir.MetLeader(); err != nil {
 		return err
 	}
-	warnings, err := s.bus.Check(ctx, s.bus.API(), bus.MembersWanted)
+	warnings, err := s.bus.Check(ctx, s.bus.API())
 	if err != nil {
 		return err
 	}

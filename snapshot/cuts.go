@@ -26,7 +26,7 @@ func (s *Store) Cuts(low, high []byte) (cuts [][]byte, err error) {
 	}
 	defer s.gate.leave()
 	if cuts, err = s.cut(low, high); err != nil {
-		return nil, fmt.Errorf("snapshot: cut: %w", err)
+		return nil, fmt.Errorf("snapshot: cut: %w", s.readError(err))
 	}
 	return cuts, nil
 }

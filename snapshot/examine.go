@@ -15,9 +15,11 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// DamageError reports that a file of a store is missing, damaged or an older copy of itself. Open
-// returns it and has then changed nothing: once the right file is back, the store opens.
+// DamageError reports that a file of a store is missing, damaged or an older copy of itself. Open and Inspect
+// return it and have then changed nothing: once the right file is back, the store opens. A store that is open finds damage of a
+// table when it reads the block in question: then every read of that block returns it, and the store fails with it.
 type DamageError struct {
+	Opened bool   // the store was open, so that it had changed its files
 	Dir    string // of the store
 	File   string // name of the file in Dir that is damaged, or that leads to the damage
 	Reason string // what is wrong, for a person
@@ -101,6 +103,9 @@ func unreadable(dir, manifest string, err error) error {
 	if m := badTable.FindStringSubmatch(err.Error()); m != nil {
 		file = m[1] + tableSuffix
 	}
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		file = filepath.Base(info.Path)
+	}
 	if file == "" || file == manifest {
 		return &DamageError{Dir: dir, File: manifest, Reason: "it is missing, damaged, or an older copy of itself", Err: err}
 	}
@@ -174,10 +179,19 @@ func currentManifest(names []string) string {
 	return strings.TrimPrefix(filepath.Ext(newest), ".")
 }
 
-// readAlone opens a store read-only and returns its position. Its errors, which include a panic of the
-// library over the files, concern the files in dir and end no open store.
+// readAlone opens a store read-only and returns its position.
 func readAlone(dir string, fs vfs.FS, lock *pebble.Lock, f *fault) (at job.Position, err error) {
-	err = <-f.start(func() (err error) {
+	err = openAlone(dir, fs, lock, f, func(db *pebble.DB) (err error) {
+		at, err = readHead(db)
+		return err
+	})
+	return at, err
+}
+
+// openAlone opens a store read-only for a function. Its errors, which include a panic of the library over the files, concern the
+// files in dir and end no open store.
+func openAlone(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, do func(*pebble.DB) error) error {
+	return <-f.start(func() (err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				err = fmt.Errorf("pebble: %v", r)
@@ -186,14 +200,14 @@ func readAlone(dir string, fs vfs.FS, lock *pebble.Lock, f *fault) (at job.Posit
 		db, err := pebble.Open(dir, &pebble.Options{
 			FS: fs, Lock: lock, ReadOnly: true, DisableWAL: true, FormatMajorVersion: pebbleFormat,
 			CacheSize: inspectCacheBytes, Logger: quiet{f},
+			// Pebble's own ends the goroutine by Fatalf, and the store would stay open. The read has the error as well.
+			EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
 		})
 		if err != nil {
 			return err
 		}
-		at, err = readHead(db)
-		return errors.Join(err, db.Close())
+		return errors.Join(do(db), db.Close())
 	})
-	return at, err
 }
 
 // inspectCacheBytes is the size of the block cache, in bytes; reading one row needs no more.

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -78,11 +79,17 @@ type terse struct{ error }
 // Error implements error.
 func (e terse) Error() string {
 	text, _, _ := strings.Cut(e.error.Error(), "\n(1) ")
+	text = strings.ReplaceAll(text, "\n<corruption detail carrier>", "") // that is no text of an error, but of how Pebble passes on its cause
 	return strings.ReplaceAll(text, "\n", "; ")
 }
 
 // Unwrap returns the error of Pebble.
 func (e terse) Unwrap() error { return e.error }
+
+// damaged returns the damage of a file that an open store has found.
+func damaged(dir, file string, cause error) *DamageError {
+	return &DamageError{Opened: true, Dir: dir, File: file, Reason: "it is damaged", Err: terse{cause}}
+}
 
 // err returns the first failure, or nil.
 func (f *fault) err() error {
@@ -170,7 +177,8 @@ func (f *fault) listener(stalls *stalls) *pebble.EventListener {
 		BackgroundError: f.halt,
 		// Pebble calls it on the goroutines of readers, which also receive the error.
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			f.fail(fmt.Errorf("%s is corrupt: %w", info.Path, info.Details))
+			dir, file := filepath.Split(info.Path)
+			f.fail(damaged(filepath.Clean(dir), file, info.Details))
 		},
 		// It must not wait for the disk, and a logger may, so the logger runs on another goroutine.
 		LowDiskSpace: func(info pebble.LowDiskSpaceInfo) {

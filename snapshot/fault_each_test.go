@@ -138,7 +138,7 @@ func TestCorruptTable(t *testing.T) {
 		t.Fatalf("damaged rows were read: %v", err)
 	}
 	within(t, "telling the owner", func() {
-		if err := <-o.told; !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), ".sst is corrupt") {
+		if err := <-o.told; !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), ".sst: it is damaged: ") {
 			t.Errorf("the owner was told %v", err)
 		}
 	})

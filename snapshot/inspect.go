@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/carillon-io/carillon/job"
@@ -21,15 +22,16 @@ func Inspect(dir string) (at job.Position, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return at, err
 	}
-	if at, err = inspect(dir, readOnlyFS{vfs.Default}); err != nil {
+	if at, err = inspect(dir, readOnlyFS{vfs.Default}, nil); err != nil {
 		return at, fmt.Errorf("read the store %s: %w", dir, err)
 	}
 	return at, nil
 }
 
 // inspect does the work of Inspect. It asks whether the directory is a store before it takes the lock, so
-// that a path without a store gets fs.ErrNotExist or ErrForeign and not an error of the lock.
-func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
+// that a path without a store gets fs.ErrNotExist or ErrForeign and not an error of the lock. Of an intact store it then calls
+// further, unless that is nil, while it has the lock.
+func inspect(dir string, fsys vfs.FS, further func(*pebble.Lock) error) (at job.Position, err error) {
 	isStore, err := surveyDir(dir, fsys)
 	if err == nil && !isStore {
 		err = fmt.Errorf("the directory holds no store: %w", fs.ErrNotExist)
@@ -45,6 +47,9 @@ func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
 		at = found
 		return nil
 	})
+	if err == nil && further != nil {
+		err = further(lock)
+	}
 	return at, errors.Join(err, lock.Close())
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -27,12 +28,12 @@ func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("snapshot: get %x: %w", key, err)
+		return nil, false, fmt.Errorf("snapshot: get %x: %w", key, s.readError(err))
 	}
 	// A copy, because v belongs to a block or a memtable that Pebble may free once closer is closed.
 	value = append(make([]byte, 0, len(v)), v...)
 	if err := closer.Close(); err != nil {
-		return nil, false, fmt.Errorf("snapshot: get %x: %w", key, err)
+		return nil, false, fmt.Errorf("snapshot: get %x: %w", key, s.readError(err))
 	}
 	return value, true, nil
 }
@@ -58,11 +59,11 @@ func (s *Store) Scan(low, high []byte, fn func(key, value []byte) (more bool, er
 	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slices.Clone(low), UpperBound: slices.Clone(high)})
 	if err != nil {
-		return fmt.Errorf("snapshot: scan: %w", err)
+		return fmt.Errorf("snapshot: scan: %w", s.readError(err))
 	}
 	fnErr := walk(it, fn)
 	if err := it.Close(); err != nil {
-		err = fmt.Errorf("snapshot: scan: %w", err)
+		err = fmt.Errorf("snapshot: scan: %w", s.readError(err))
 		return errors.Join(fnErr, err)
 	}
 	return fnErr
@@ -81,4 +82,18 @@ func walk(it *pebble.Iterator, fn func(key, value []byte) (more bool, err error)
 		}
 	}
 	return nil
+}
+
+// readError returns the error of a read. Damage of a file is a *DamageError, and ends the store: what the file has will not come
+// back by another try.
+func (s *Store) readError(err error) error {
+	if !pebble.IsCorruptionError(err) {
+		return err
+	}
+	found := damaged(s.dir, libraryFile.FindString(err.Error()), err)
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		found.File = filepath.Base(info.Path)
+	}
+	s.fault.fail(found)
+	return found
 }

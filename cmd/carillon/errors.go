@@ -89,6 +89,11 @@ func explainDamage(err error) (text string, ok bool) {
 		if store.Err != nil {
 			cause = " (" + oneLine(store.Err.Error()) + ")"
 		}
+		if store.Opened {
+			return fmt.Sprintf("the store is damaged: %s: %s%s: keep a copy of the directory, and put the file back or restore a backup; "+
+				"a node of a cluster whose other nodes have the shard is started with an empty directory under its old name instead",
+				filepath.Join(store.Dir, store.File), store.Reason, cause), true
+		}
 		return fmt.Sprintf("the store is damaged: %s: %s%s; nothing was changed: "+
 			"keep a copy of the directory, and put the file back or restore a backup", filepath.Join(store.Dir, store.File), store.Reason, cause), true
 	}

@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			"halt":    cmdHalt,
 			"until":   cmdUntil,
 			"corrupt": cmdCorrupt,
+			"spoil":   cmdSpoil,
 			"status":  cmdStatus,
 			"hole":    cmdHole,
 			"stream":  cmdStream,
@@ -105,6 +106,21 @@ func cmdCorrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	b[len(b)/4] ^= 0x10
 	ts.Check(os.WriteFile(segments[0], b, 0o640))
+}
+
+// cmdSpoil flips a bit at a third of the length of each table of a store: spoil DIR.
+func cmdSpoil(ts *testscript.TestScript, neg bool, args []string) {
+	tables, err := filepath.Glob(filepath.Join(ts.MkAbs(strings.Join(args, " ")), "*.sst"))
+	ts.Check(err)
+	if neg || len(tables) == 0 {
+		ts.Fatalf("usage: spoil storedir, which has tables")
+	}
+	for _, table := range tables {
+		b, err := os.ReadFile(table)
+		ts.Check(err)
+		b[len(b)/3] ^= 0x10
+		ts.Check(os.WriteFile(table, b, 0o640))
+	}
 }
 
 // cmdStatus runs a command that fails and checks its exit status: status 2 COMMAND ARGS…

@@ -12,10 +12,12 @@ type walStore struct {
 	Error string `json:"error,omitzero"` // why it cannot be read
 }
 
-// newWalStore returns the results of datadir.StoreBeside as JSON; nil if there is no store. A store that cannot be
-// read is reported and not an error, because the log can be judged without it.
+// newWalStore returns the results of datadir.VerifyStoreBeside as JSON; nil if there is no store. A store that cannot be
+// read is reported and not an error, because the log can be judged without it. One with a damaged table has a position.
 func newWalStore(applied *wal.Position, unread error) *walStore {
 	switch {
+	case unread != nil && applied != nil:
+		return &walStore{LSN: applied.LSN, Error: explain(unread)}
 	case unread != nil:
 		return &walStore{Error: explain(unread)}
 	case applied != nil:
@@ -30,6 +32,8 @@ func (s *walStore) text() string {
 	switch {
 	case s == nil:
 		return "none beside the log, which is judged alone"
+	case s.Error != "" && s.LSN > 0:
+		return fmt.Sprintf("at LSN %d, and %s", s.LSN, s.Error)
 	case s.Error != "":
 		return "cannot be read, and the log is judged alone: " + s.Error
 	default:

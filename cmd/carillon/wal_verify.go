@@ -119,7 +119,7 @@ func verifyLog(dir string) (*walReport, error) {
 		report.Intact = false
 		return report, fmt.Errorf("the log is damaged: %s is missing, and %s shows that it was here", dir, datadir.PartsName)
 	}
-	applied, unread := datadir.StoreBeside(dir)
+	applied, unread := datadir.VerifyStoreBeside(dir)
 	found, err := wal.VerifyBeside(dir, applied)
 	report := newWalReport(dir, found)
 	report.Store = newWalStore(applied, unread)
