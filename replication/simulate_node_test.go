@@ -120,6 +120,7 @@ func (n *simNode) newNode() *Node {
 	node.register = notedClaims{node.register, n}
 	node.levelUntil(n.boot() - behindAtFirst)
 	node.recreates = n.recreates
+	node.first.Store(n.world.stream.first)
 	node.await()
 	return node
 }

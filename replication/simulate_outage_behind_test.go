@@ -82,7 +82,13 @@ func (w *world) makeAnew() {
 	w.saw("a stream is made anew by an operator", uint64(w.number), uint64(most.index))
 	most.machine.kill()
 	w.stream.before, w.stream.messages = 0, nil
+	w.stream.first = most.local.Last().LSN
 	w.stream.era++
+	for _, n := range w.nodes {
+		if n.alive {
+			n.node.first.Store(w.stream.first) // as whoever finds the stream anew
+		}
+	}
 	most.recreates = true
 	most.machine.launch()
 	w.until(w.now+time.Minute, func() bool { return w.check.leader() != nil })

@@ -13,6 +13,7 @@ type simStream struct {
 	*world
 	gone     bool
 	before   uint64
+	first    uint64 // LSN that a node must have to lead, of a stream that was made anew; see metaFirst
 	messages []simMessage
 	held     []publication // of a world that regrows: publications that wait for a gap into which they fit
 	offTill  time.Duration // until then no server leads it
