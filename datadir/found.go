@@ -21,7 +21,10 @@ type FoundOptions struct {
 	// data. Commits that only that log or other nodes of that cluster have are lost to the new one. Empty:
 	// none.
 	GiveUp string
-	Logger *slog.Logger // default slog.Default()
+	// LoseCommits is how many commits of that log may be lost because this data lacks them; the start refuses to lose more. It
+	// needs GiveUp.
+	LoseCommits uint64
+	Logger      *slog.Logger // default slog.Default()
 }
 
 // Founded describes what the directory will found when its node starts.
@@ -96,6 +99,8 @@ func (o FoundOptions) validate() error {
 		return fmt.Errorf("the node name %q is no subject token; want 1 to %d letters, digits, - and _", o.Node, job.TenantBytesMax)
 	case o.GiveUp != "" && !isClusterID(o.GiveUp):
 		return fmt.Errorf("%q is no id of a cluster; want %d hex digits, as the refused start names it", o.GiveUp, hex.EncodedLen(clusterIDBytes))
+	case o.LoseCommits > 0 && o.GiveUp == "":
+		return errors.New("commits are lost only with the log of a cluster that is given up, and none is named")
 	}
 	return nil
 }
@@ -122,7 +127,8 @@ func (id Identity) founder(dir string, o FoundOptions) (Identity, error) {
 	if id.State != StateFounder {
 		id.ClusterID = drawID()
 	}
-	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, StateFounder, o.GiveUp, dir, true
+	id.founds(o.GiveUp, o.LoseCommits, job.Position{LSN: id.DividedLSN, Epoch: id.DividedEpoch})
+	id.Cluster, id.State, id.dir, id.drawn = o.ClusterName, StateFounder, dir, true
 	return id, nil
 }
 
