@@ -108,7 +108,7 @@ func (o *DivideOptions) checkPlaces() error {
 		return err
 	}
 	if inside(from, to) || inside(to, from) {
-		return fmt.Errorf("%s and %s are in each other; choose another new directory", o.From, o.Dir)
+		return badOption("%s and %s are in each other; choose another new directory", o.From, o.Dir)
 	}
 	parts, err := readParts(o.From)
 	if err == nil && (len(parts.shards) > 1 || len(parts.shards) == 1 && !parts.has(0)) {

@@ -107,7 +107,7 @@ func (id Identity) checkRole(o Options) error {
 	switch {
 	case !o.clustered():
 		return fmt.Errorf("%s: this data directory is node %q of cluster %q, and running it alone would fork the cluster's jobs; "+
-			"start it with --cluster-name %s; to take it out of the cluster for good, delete that file", path, id.Node, id.Cluster, id.Cluster)
+			"start it with --cluster-name %s%s", path, id.Node, id.Cluster, id.Cluster, id.wayOut())
 	case o.Witness && !id.isWitness():
 		return fmt.Errorf("%s: this data directory is node %q of cluster %q, and a witness has no data; "+
 			"start it without --witness, or choose an empty directory for the witness with --data", path, id.Node, id.Cluster)
@@ -116,6 +116,14 @@ func (id Identity) checkRole(o Options) error {
 			"start it with --witness, or choose an empty directory for a node with data with --data", path, id.Node, id.Cluster)
 	}
 	return nil
+}
+
+// wayOut says how to take a directory out of its cluster, as the end of a sentence; "" if it cannot be: a node alone has one shard.
+func (id Identity) wayOut() string {
+	if parts, err := readParts(id.dir); err == nil && len(parts.shards) > 1 {
+		return fmt.Sprintf("; it has %d shards, and a node alone has one, so it cannot leave the cluster", len(parts.shards))
+	}
+	return "; to take it out of the cluster for good, delete that file"
 }
 
 // checkNames refuses options whose names differ from those of the directory. The name of a new directory may still

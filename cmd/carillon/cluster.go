@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -80,6 +81,9 @@ func (c *clusterFoundCmd) Run(_ context.Context, con *console) error {
 	done, err := datadir.Found(datadir.FoundOptions{
 		Dir: c.Data, ClusterName: c.ClusterName, Node: c.Node, GiveUp: c.GiveUp, LoseCommits: c.LoseCommits, Logger: newLogger(con.err, "text", "warn"),
 	})
+	if errors.Is(err, datadir.ErrFoundOptions) {
+		return usagef("%w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("make %s the founder of cluster %q: %w", c.Data, c.ClusterName, err)
 	}

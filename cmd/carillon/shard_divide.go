@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -69,6 +70,9 @@ func (c *shardDivideCmd) Run(ctx context.Context, con *console) error {
 	done, err := divide.Run(ctx, divide.Options{From: c.Data, Shards: c.Shards, FoundOptions: datadir.FoundOptions{
 		Dir: c.To, ClusterName: c.ClusterName, Node: c.Node, GiveUp: c.GiveUp, Logger: newLogger(con.err, "text", "warn"),
 	}})
+	if errors.Is(err, datadir.ErrFoundOptions) {
+		return usagef("%w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("divide %s into %s: %w", c.Data, c.To, err)
 	}
