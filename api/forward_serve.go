@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -80,9 +81,13 @@ func (q *forwardedRequest) read() (Request, error) {
 	if err == nil && !q.service.opts.isSealed(q.head, body) {
 		err = apierr.Errorf(apierr.Forbidden, "", "the request does not prove that it comes from a node of this cluster; want the same cluster password on all nodes")
 	}
+	who := about.whoIn(q.tenant, q.service.opts.Access)
+	if who.Principal == nil && who.Tenant == "" && about.Principal != "" {
+		who.Refusal = fmt.Sprintf("node %s, which has to answer, has no principal %q in its file of rights, and the node that was asked has one; give all nodes the same file (--auth)", q.service.executor.lag().node, about.Principal)
+	}
 	return Request{
 		Tenant: q.tenant, Asker: job.Actor{By: about.By, From: about.From}, Host: about.Host, Body: body,
-		Who:    about.whoIn(q.tenant, q.service.opts.Access),
+		Who:    who,
 		within: within, isPart: about.Part, isSpent: about.Part, pageBytes: about.PageBytes,
 	}, err
 }

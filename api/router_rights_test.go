@@ -117,6 +117,30 @@ func TestRouterStrictestFile(t *testing.T) {
 	}
 }
 
+// TestRouterNamesTheFile: a principal whom only the node that was asked knows is refused with the name of the node that does not.
+func TestRouterNamesTheFile(t *testing.T) {
+	ours := rightsFile(t, "admin")
+	path := filepath.Join(t.TempDir(), "auth.yaml")
+	if err := os.WriteFile(path, []byte("tenants:\n  default:\nprincipals:\n- {name: other, token_sha256: "+access.HashToken("other")+", grants: [{tenant: default, role: admin}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := access.Open(path, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startShards(t, 2, Options{Access: ours}, 0)
+	for shard := range 2 {
+		c.stop(shard)
+		c.services[shard].opts.Access = theirs
+		c.services[shard].opts.Cluster = func() *client.Cluster { return &client.Cluster{Node: "b"} }
+		c.lead(shard)
+	}
+	e := refusalIn(t, c.askAs(0, ours.Table().WhoseToken("ci"), "default", "jobs.put", apitest.JobWith("name", `"`+nameIn(1, 2, 0)+`"`)))
+	if e == nil || e.Code != client.CodeUnauthenticated || !strings.Contains(e.Message, `node b, which has to answer, has no principal "ci"`) {
+		t.Errorf("%v", e)
+	}
+}
+
 // TestRouterSeal: a leader in another process refuses a router whose key is another one.
 func TestRouterSeal(t *testing.T) {
 	c := startShards(t, 2, Options{ForwardKey: []byte("right")}, 0)

@@ -101,22 +101,40 @@ func (s *strangers) explain(host, what string, v []any) (text string, isGuess bo
 	return "", false
 }
 
-// explainCertificates says why a handshake by certificates of files has failed; "" if it may be the network, or if the
-// error says by itself what is wrong with a certificate of files.
+// explainCertificates says why a handshake by certificates of files has failed; "" if it may be the network. The texts have no
+// instant that changes: a warning is known by its text.
 func explainCertificates(host string, err error) string {
 	const all = "give all nodes --cluster-tls-* with certificates of one authority, or none of them"
 	foreign, isForeign := errors.AsType[x509.UnknownAuthorityError](err)
 	_, isNoTLS := errors.AsType[tls.RecordHeaderError](err)
 	op, isOp := errors.AsType[*net.OpError](err)
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
+	case isInvalid:
+		return fmt.Sprintf("the peer at %s is not let in, because its certificate %s; replace its --cluster-tls-cert", host, whatIsWrong(&invalid))
 	case isNoTLS:
 		return fmt.Sprintf("the peer at %s does not speak TLS and is not let in, because this node has --cluster-tls-*; %s", host, all)
 	case isForeign && foreign.Cert != nil && certs.IsOfPassword(foreign.Cert):
 		return fmt.Sprintf("the peer at %s has the password of the cluster and no --cluster-tls-*, and this node has these, so neither lets the other in: %s", host, all)
+	case isForeign:
+		return fmt.Sprintf("the peer at %s is not let in, because its certificate is from no authority of the --cluster-tls-ca of this node; %s", host, all)
 	case isOp && op.Op == "remote error":
 		return fmt.Sprintf("the peer at %s does not accept the certificate of this node: it has another --cluster-tls-ca, or the password of the cluster and no --cluster-tls-*; %s", host, all)
 	}
 	return ""
+}
+
+// whatIsWrong says what is wrong with the certificate of a peer, as the end of a sentence.
+func whatIsWrong(e *x509.CertificateInvalidError) string {
+	switch {
+	case e.Reason == x509.Expired && e.Cert != nil && e.Cert.IsCA:
+		return fmt.Sprintf("is from an authority that is valid only from %s to %s", e.Cert.NotBefore.UTC().Format(time.DateOnly), e.Cert.NotAfter.UTC().Format(time.DateOnly))
+	case e.Reason != x509.Expired || e.Cert == nil:
+		return "does not fit: " + x509.CertificateInvalidError{Reason: e.Reason, Detail: e.Detail}.Error()
+	case time.Now().Before(e.Cert.NotBefore):
+		return "begins only on " + e.Cert.NotBefore.UTC().Format(time.DateOnly)
+	}
+	return "has ended on " + e.Cert.NotAfter.UTC().Format(time.DateOnly)
 }
 
 // explainHandshake says why a handshake by password has failed; "" if it may be the network.

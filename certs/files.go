@@ -31,6 +31,7 @@ type reading struct {
 	certificate tls.Certificate
 	chain       []*x509.Certificate // those of certificate, parsed; at least one
 	roots       *x509.CertPool      // nil: no file has authorities
+	authorities []*x509.Certificate // those of roots
 	sum         [sha256.Size]byte
 	begins      time.Time
 	ends        time.Time
@@ -108,9 +109,8 @@ func (r *reading) noteRoots(text []byte) error {
 	if err != nil {
 		return err
 	}
-	r.roots = x509.NewCertPool()
+	r.authorities, r.roots = all, poolOf(all)
 	for _, c := range all {
-		r.roots.AddCert(c)
 		if c.NotAfter.After(r.rootsEnd) {
 			r.rootsEnd = c.NotAfter
 		}
@@ -131,19 +131,38 @@ func (r *reading) checkServer() error {
 	return nil
 }
 
-// checkPeer returns an error if the others of a cluster would refuse the certificate at an instant, or while it is valid
-// if it is not then.
+// checkPeer returns an error if the others of a cluster would refuse the certificate at an instant. One that is not valid then is
+// judged without regard to times: it may be valid again, or only was before its authority, which was renewed with its key, and a
+// start with it warns and goes on.
 func (r *reading) checkPeer(at time.Time) error {
 	if r.roots == nil {
 		return errors.New("peers verify each other, and no file with their authorities is named")
 	}
-	if at.Before(r.begins) {
-		at = r.begins
-	} else if at.After(r.ends) {
-		at = r.ends
+	chain, roots := r.chain, r.roots
+	if at.Before(r.begins) || at.After(r.ends) {
+		chain, roots = validAt(chain, at), poolOf(validAt(r.authorities, at))
 	}
-	if err := verifyPeer(r.chain, r.roots, at); err != nil {
+	if err := verifyPeer(chain, roots, at); err != nil {
 		return fmt.Errorf("the peers would refuse it: %w", err)
 	}
 	return nil
+}
+
+// validAt returns copies of certificates that are valid at an instant, so that what is left to verify are signatures and uses.
+func validAt(all []*x509.Certificate, at time.Time) (copies []*x509.Certificate) {
+	for _, c := range all {
+		valid := *c
+		valid.NotBefore, valid.NotAfter = at, at
+		copies = append(copies, &valid)
+	}
+	return copies
+}
+
+// poolOf returns the certificates as a pool.
+func poolOf(all []*x509.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, c := range all {
+		pool.AddCert(c)
+	}
+	return pool
 }

@@ -191,6 +191,35 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestEndedBeforeItsAuthority: the certificate of a peer that has ended does not stop a start, however young its authority is,
+// which may have been renewed with its key. One of another authority, or for clients alone, does, whether it has ended or not.
+func TestEndedBeforeItsAuthority(t *testing.T) {
+	a := certstest.NewAuthority(t)
+	ended := certstest.Node("a")
+	ended.Begins, ended.Ends = time.Now().Add(-240*time.Hour), time.Now().Add(-24*time.Hour)
+	logger := slog.New(slog.DiscardHandler)
+	files := certstest.Files(t, a, ended)
+	k, err := certs.Open(certs.Options{Name: "cluster", Files: files, Peers: true, Logger: logger})
+	if err != nil || len(k.Warnings()) != 1 || !strings.Contains(k.Warnings()[0], "has ended on") {
+		t.Errorf("%v", err)
+	}
+	early := certstest.Node("a")
+	early.Begins = time.Now().Add(time.Hour)
+	if _, err := certs.Open(certs.Options{Name: "cluster", Files: certstest.Files(t, a, early), Peers: true, Logger: logger}); err != nil {
+		t.Errorf("not valid yet: %v", err)
+	}
+	other := certstest.In(t.TempDir())
+	certstest.Write(t, certstest.NewAuthority(t), certstest.Node("b"), other)
+	foreign := files
+	foreign.CA = other.CA
+	_, err = certs.Open(certs.Options{Name: "cluster", Files: foreign, Peers: true, Logger: logger})
+	testkit.Refuses(t, err, "signed by unknown authority")
+	client := certstest.Client("c")
+	client.Begins, client.Ends = ended.Begins, ended.Ends
+	_, err = certs.Open(certs.Options{Name: "cluster", Files: certstest.Files(t, a, client), Peers: true, Logger: logger})
+	testkit.Refuses(t, err, "the peers would refuse it: as a peer (serverAuth)", "incompatible key usage")
+}
+
 // TestWatch: changed files come into use by themselves, and the end of a certificate is logged daily.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

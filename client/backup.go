@@ -124,7 +124,7 @@ func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) 
 			return msg, err
 		}
 		if c.opts.NoRetry || time.Now().After(end) || !sleep(ctx, retryPauseMax) {
-			return nil, &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": there is no leader at the moment, the prefix or the shard is wrong, or the server is too old to send backups", Cause: err}
+			return nil, &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": there is no leader at the moment, the prefix or the shard is wrong, the server is too old to send backups, or the caller has no right to ask (cluster admins have)", Cause: err}
 		}
 	}
 }

@@ -28,7 +28,7 @@ type HandoverReply struct {
 // Handover asks the leader of a shard to hand the leadership over to a standby: the one named to or, if to is "", the
 // one with the least lag. When Handover returns without an error, the old leader has stopped launching and the new one
 // is about to begin. While the log does not acknowledge commits, as during an election of its stream, the leader goes
-// on leading, and the error is [CodeUnavailable]. A client of [NewLocal] returns an error, and so does one over HTTP.
+// on leading, and the error is [CodeUnavailable]; so it is while the standby catches up, and while another hand-over is under way. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply HandoverReply, err error) {
 	q := nodeCall{what: "a hand-over", kind: replyHandover, shard: shard}
 	q.subject = c.opts.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".handover"

@@ -108,7 +108,7 @@ func (o *DivideOptions) checkPlaces() error {
 		return err
 	}
 	if inside(from, to) || inside(to, from) {
-		return fmt.Errorf("%s and %s are in each other; choose another new directory", o.From, o.Dir)
+		return badOption("%s and %s are in each other; choose another new directory", o.From, o.Dir)
 	}
 	parts, err := readParts(o.From)
 	if err == nil && (len(parts.shards) > 1 || len(parts.shards) == 1 && !parts.has(0)) {
@@ -141,6 +141,7 @@ func (o *DivideOptions) identity() (id Identity, err error) {
 	}
 	if id.State == StateFounder { // of another directory
 		id.State = StateNew
+		id.founds("", 0, job.Position{})
 	}
 	return id.founder(o.Dir, o.FoundOptions)
 }
@@ -231,6 +232,7 @@ func (d *Division) Finish(ids []byte) (Founded, error) {
 	if err := errors.Join(d.closeSource(), os.RemoveAll(d.path(sourceName)), writeSynced(d.path(IDsName), string(ids)), d.copyExtras(id), syncTree(d.dir)); err != nil {
 		return done, err
 	}
+	id.DividedLSN, id.DividedEpoch = done.Position.LSN, done.Position.Epoch
 	if id, err = id.write(); err != nil {
 		return done, err
 	}

@@ -21,7 +21,10 @@ type FoundOptions struct {
 	// data. Commits that only that log or other nodes of that cluster have are lost to the new one. Empty:
 	// none.
 	GiveUp string
-	Logger *slog.Logger // default slog.Default()
+	// LoseCommits is how many commits of that log may be lost because this data lacks them; the start refuses to lose more. It
+	// needs GiveUp.
+	LoseCommits uint64
+	Logger      *slog.Logger // default slog.Default()
 }
 
 // Founded describes what the directory will found when its node starts.
@@ -88,14 +91,27 @@ func (f *Founded) add(d *Directory, number uint32) (err error) {
 	return err
 }
 
+// ErrFoundOptions marks an option of [Found] or [Divide] that is wrong whatever the directory has: nothing was looked at.
+var ErrFoundOptions = errors.New("wrong option")
+
+// optionError is an ErrFoundOptions in the words of its cause.
+type optionError struct{ error }
+
+// Is implements what [errors.Is] asks for.
+func (optionError) Is(target error) bool { return target == ErrFoundOptions }
+
+func badOption(format string, args ...any) error { return optionError{fmt.Errorf(format, args...)} }
+
 func (o FoundOptions) validate() error {
 	switch {
 	case job.ValidateTenant(o.ClusterName) != nil:
-		return fmt.Errorf("the cluster name %q is no subject token; want 1 to %d letters, digits, - and _", o.ClusterName, job.TenantBytesMax)
+		return badOption("the cluster name %q is no subject token; want 1 to %d letters, digits, - and _", o.ClusterName, job.TenantBytesMax)
 	case o.Node != "" && job.ValidateTenant(o.Node) != nil:
-		return fmt.Errorf("the node name %q is no subject token; want 1 to %d letters, digits, - and _", o.Node, job.TenantBytesMax)
+		return badOption("the node name %q is no subject token; want 1 to %d letters, digits, - and _", o.Node, job.TenantBytesMax)
 	case o.GiveUp != "" && !isClusterID(o.GiveUp):
-		return fmt.Errorf("%q is no id of a cluster; want %d hex digits, as the refused start names it", o.GiveUp, hex.EncodedLen(clusterIDBytes))
+		return badOption("%q is no id of a cluster; want %d hex digits, as the refused start names it", o.GiveUp, hex.EncodedLen(clusterIDBytes))
+	case o.LoseCommits > 0 && o.GiveUp == "":
+		return badOption("commits are lost only with the log of a cluster that is given up, and none is named")
 	}
 	return nil
 }
@@ -122,7 +138,8 @@ func (id Identity) founder(dir string, o FoundOptions) (Identity, error) {
 	if id.State != StateFounder {
 		id.ClusterID = drawID()
 	}
-	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, StateFounder, o.GiveUp, dir, true
+	id.founds(o.GiveUp, o.LoseCommits, job.Position{LSN: id.DividedLSN, Epoch: id.DividedEpoch})
+	id.Cluster, id.State, id.dir, id.drawn = o.ClusterName, StateFounder, dir, true
 	return id, nil
 }
 

@@ -14,12 +14,14 @@ import (
 )
 
 // The file that says which node of which cluster a data directory is, and its format: one line of JSON. Version
-// 1 is a member of a cluster; version 2 also has a state, while the directory is anything else.
+// 1 is a member of a cluster; version 2 also has a state, while the directory is anything else. Version 3 is a founder that has
+// more to say about the log that it gives up.
 const (
 	// A release that knows version 1 alone must refuse a directory with a state, because it would take a witness or a
 	// founder for a member.
 	identityVersion  = 1
 	identityVersion2 = 2
+	identityVersion3 = 3
 	// More than any valid file has; a longer one is damaged and is not read into memory.
 	identityBytesMax = 4 << 10
 	// 128 random bits: no two clusters draw the same id.
@@ -57,6 +59,10 @@ type Identity struct {
 	State     string `json:"state,omitempty"`
 	// It becomes void when the founder has met its cluster.
 	GivesUp string `json:"gives_up,omitempty"` // of a founder: id of the cluster whose log it replaces
+	// The following are of a founder, and void like GivesUp.
+	Loses        uint64 `json:"loses,omitempty"`         // how many commits of that log may be lost because the data lacks them
+	DividedLSN   uint64 `json:"divided_lsn,omitempty"`   // where the data ended that was divided into that of this directory; 0: none was
+	DividedEpoch uint64 `json:"divided_epoch,omitempty"` // likewise
 
 	dir   string
 	drawn bool // drawn just now, and not yet in a file
@@ -101,7 +107,7 @@ func (id Identity) checkRole(o Options) error {
 	switch {
 	case !o.clustered():
 		return fmt.Errorf("%s: this data directory is node %q of cluster %q, and running it alone would fork the cluster's jobs; "+
-			"start it with --cluster-name %s; to take it out of the cluster for good, delete that file", path, id.Node, id.Cluster, id.Cluster)
+			"start it with --cluster-name %s%s", path, id.Node, id.Cluster, id.Cluster, id.wayOut())
 	case o.Witness && !id.isWitness():
 		return fmt.Errorf("%s: this data directory is node %q of cluster %q, and a witness has no data; "+
 			"start it without --witness, or choose an empty directory for the witness with --data", path, id.Node, id.Cluster)
@@ -110,6 +116,14 @@ func (id Identity) checkRole(o Options) error {
 			"start it with --witness, or choose an empty directory for a node with data with --data", path, id.Node, id.Cluster)
 	}
 	return nil
+}
+
+// wayOut says how to take a directory out of its cluster, as the end of a sentence; "" if it cannot be: a node alone has one shard.
+func (id Identity) wayOut() string {
+	if parts, err := readParts(id.dir); err == nil && len(parts.shards) > 1 {
+		return fmt.Sprintf("; it has %d shards, and a node alone has one, so it cannot leave the cluster", len(parts.shards))
+	}
+	return "; to take it out of the cluster for good, delete that file"
 }
 
 // checkNames refuses options whose names differ from those of the directory. The name of a new directory may still

@@ -62,7 +62,7 @@ func decodeIdentity(text []byte) (Identity, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return Identity{}, fmt.Errorf("the file is no JSON object%s: %w", identityRemedy, err)
 	}
-	if head.Version != identityVersion && head.Version != identityVersion2 {
+	if head.Version < identityVersion || head.Version > identityVersion3 {
 		return Identity{}, fmt.Errorf("version %d: %w", head.Version, ErrIdentityVersion)
 	}
 	var id Identity
@@ -94,15 +94,26 @@ func (id Identity) isWhole() bool {
 	met := id.ClusterID != ""
 	switch id.State {
 	case StateMember:
-		return id.Version == identityVersion && id.GivesUp == ""
+		return id.Version == identityVersion && id.GivesUp == "" && !id.tellsMore()
 	case StateNew, StateWitnessNew, StateWitness:
-		return id.Version == identityVersion2 && !met && id.GivesUp == ""
+		return id.Version == identityVersion2 && !met && id.GivesUp == "" && !id.tellsMore()
 	case StateFounder:
-		return id.Version == identityVersion2 && met && (id.GivesUp == "" || isClusterID(id.GivesUp))
+		fits := id.Version == identityVersion2 && !id.tellsMore() || id.Version == identityVersion3 && id.tellsMore()
+		return fits && met && (id.GivesUp == "" && id.Loses == 0 || isClusterID(id.GivesUp)) && (id.DividedEpoch == 0 || id.DividedLSN > 0)
 	case StateDiscarding:
-		return id.Version == identityVersion2 && met && id.GivesUp == ""
+		return id.Version == identityVersion2 && met && id.GivesUp == "" && !id.tellsMore()
 	}
 	return false
+}
+
+// tellsMore reports whether the identity has what version 3 adds.
+func (id Identity) tellsMore() bool {
+	return id.Loses != 0 || id.DividedLSN != 0 || id.DividedEpoch != 0
+}
+
+// founds is what only a founder's identity has.
+func (id *Identity) founds(givesUp string, loses uint64, divided job.Position) {
+	id.GivesUp, id.Loses, id.DividedLSN, id.DividedEpoch = givesUp, loses, divided.LSN, divided.Epoch
 }
 
 // Only the canonical text counts, with lower-case digits, so that ids can be compared as strings.
@@ -114,8 +125,12 @@ func isClusterID(s string) bool {
 // write replaces the file durably, and returns the identity as the file has it. A crash leaves the old file or the new
 // one. A member is written as version 1, which older releases can read, so that a node can be downgraded.
 func (id Identity) write() (Identity, error) {
-	if id.Version = identityVersion2; id.State == StateMember {
+	id.Version = identityVersion2
+	switch {
+	case id.State == StateMember:
 		id.Version = identityVersion
+	case id.tellsMore():
+		id.Version = identityVersion3
 	}
 	text, err := json.Marshal(id)
 	if err == nil {

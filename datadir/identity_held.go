@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // currentIdentity is the identity in force of an open data directory. Only its methods change the identity, and only
@@ -89,7 +91,8 @@ func (id Identity) adopted(clusterID string, discard, pending bool) (Identity, e
 		return id, nil // a founder until the last of its shards has met the cluster
 	}
 	discard = discard || pending && (id.left || id.IsDiscarded())
-	id.ClusterID, id.State, id.GivesUp, id.left = clusterID, StateMember, "", false
+	id.ClusterID, id.State, id.left = clusterID, StateMember, false
+	id.founds("", 0, job.Position{})
 	if discard {
 		id.State = StateDiscarding
 	}

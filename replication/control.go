@@ -144,19 +144,25 @@ func (n *Node) answerHandover(m *inbox.Request) {
 	h := handover{to: to, by: m.Header.Get(byHeader), own: request.Own, reply: func(to string, err error) {
 		reply := HandoverReply{From: n.opts.Node, To: to}
 		if err != nil {
-			reply.Error = err.Error()
-		}
-		if still := (*stillError)(nil); errors.As(err, &still) {
-			reply.Code = string(apierr.Unavailable)
-		}
-		if refusal, is := errors.AsType[*apierr.Error](err); is {
-			reply.Code = string(refusal.Code)
+			reply.Error, reply.Code = err.Error(), string(refusalCode(err))
 		}
 		respond(m, replyHandover, reply)
 	}}
 	if err := n.wanted.ask(h); err != nil {
 		h.reply("", err)
 	}
+}
+
+// refusalCode returns the code of the error of a hand-over; "" if the error stays until an operator changes something. It is
+// [apierr.Unavailable] if a later request may succeed by itself: to the leader, or to the one that leads by then.
+func refusalCode(err error) apierr.Code {
+	if refusal, is := errors.AsType[*apierr.Error](err); is {
+		return refusal.Code
+	}
+	if still := (*stillError)(nil); errors.As(err, &still) || errors.Is(err, ErrDeposed) {
+		return apierr.Unavailable
+	}
+	return ""
 }
 
 // Resign makes Run hand over to another node, if there is one, and return. Resign itself does not wait. It is

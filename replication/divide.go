@@ -154,8 +154,15 @@ func giveUp(ctx context.Context, first *jetStream, opts *Options) error {
 	if alive != "" {
 		return fmt.Errorf("%w: node %s of the cluster %q with the id %s is there; stop all its nodes first", ErrClusterLives, alive, opts.Cluster, opts.GiveUp)
 	}
+	lost, own, err := node.lacksOfAll(ctx, shards)
+	if err == nil {
+		err = node.checkLoss(ctx, lost, own)
+	}
+	if err != nil {
+		return err
+	}
 	opts.Logger.Warn("the log of a cluster is given up: this node founds the cluster anew with its own data, which is divided",
-		slog.String("given_up", node.contents(ctx)), slog.Int("shards", shards), slog.String("cluster_id", opts.ID.String()))
+		slog.String("given_up", node.contents(ctx)), slog.Uint64("lost_commits", lost), slog.Int("shards", shards), slog.String("cluster_id", opts.ID.String()))
 	for n := shards - 1; n >= 0; n-- { // that of shard 0, which says that there are others, is the last one
 		name := StreamName(opts.Prefix, uint32(n))
 		if err := first.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {

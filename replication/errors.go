@@ -27,5 +27,5 @@ func IsFinal(err error) bool {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return api.Code < 500 && api.ErrorCode != codeTooFewServers || api.ErrorCode == codeNoRoom
 	}
-	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrOtherShards) || errors.Is(err, ErrStreamGone) || errors.Is(err, ErrOwnData) || errors.Is(err, ErrClusterLives) || errors.Is(err, errNameTaken) || errors.Is(err, errOptions)
+	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrOtherShards) || errors.Is(err, ErrStreamGone) || errors.Is(err, ErrOwnData) || errors.Is(err, ErrClusterLives) || errors.Is(err, ErrGivesUpCommits) || errors.Is(err, errNameTaken) || errors.Is(err, errOptions)
 }

@@ -95,9 +95,13 @@ func (n *Node) joinFound(ctx context.Context) (err error) {
 	case n.opts.Found && n.id == n.opts.GiveUp:
 		return n.replaceStream(ctx)
 	case n.opts.Found:
+		lost, err := n.lacks(ctx, n.opts.History.Last())
+		if err != nil {
+			return err
+		}
 		return fmt.Errorf("%w: this node is to found a cluster, and NATS has the log of one: %s; to join that one start once with --discard-data; "+
-			"to give its log up for good, with all that its nodes alone have: `carillon cluster found --cluster-name %s --data DIR --give-up %s`",
-			ErrOtherCluster, n.contents(ctx), n.opts.Cluster, n.id)
+			"to give its log up for good, with all that its nodes alone have: `carillon cluster found --cluster-name %s --data DIR %s`",
+			ErrOtherCluster, n.contents(ctx), n.opts.Cluster, giveUpFlags(n.id, lost))
 	case known:
 		return n.stream.isOfAnother(n.id, n.opts.ID)
 	case n.opts.Own:
@@ -121,10 +125,14 @@ func (n *Node) joinOwn(ctx context.Context) error {
 		return err
 	}
 	last := n.opts.History.Last()
+	lost, err := n.lacks(ctx, last)
+	if err != nil {
+		return err
+	}
 	return fmt.Errorf("%w, up to commit %d, which is no part of the log of cluster %q (%s). "+
 		"To give this directory's data up for the cluster's, start once with --discard-data: it is put aside, not removed. "+
-		"To keep it and give up the cluster's log, with all that its nodes alone have: `carillon cluster found --cluster-name %s --data DIR --give-up %s`",
-		ErrOwnData, last.LSN, n.opts.Cluster, n.contents(ctx), n.opts.Cluster, n.id)
+		"To keep it and give up the cluster's log, with all that its nodes alone have: `carillon cluster found --cluster-name %s --data DIR %s`",
+		ErrOwnData, last.LSN, n.opts.Cluster, n.contents(ctx), n.opts.Cluster, giveUpFlags(n.id, lost))
 }
 
 // isPart reports whether the stream shows that the end of this node's log is part of the cluster's: the stream
@@ -180,8 +188,15 @@ func (n *Node) replaceStream(ctx context.Context) error {
 	if node != "" {
 		return fmt.Errorf("%w: node %s of the cluster %q with the id %s is there; stop all its nodes first, or join it", ErrClusterLives, node, n.opts.Cluster, n.id)
 	}
+	lost, err := n.lacks(ctx, n.opts.History.Last())
+	if err == nil {
+		err = n.checkLoss(ctx, lost, n.opts.History.Last())
+	}
+	if err != nil {
+		return err
+	}
 	n.opts.Logger.Warn("the log of a cluster is given up: this node founds the cluster anew with its own data",
-		slog.String("given_up", n.contents(ctx)), slog.Uint64("lsn", n.opts.History.Last().LSN), slog.String("cluster_id", n.opts.ID.String()))
+		slog.String("given_up", n.contents(ctx)), slog.Uint64("lost_commits", lost), slog.Uint64("lsn", n.opts.History.Last().LSN), slog.String("cluster_id", n.opts.ID.String()))
 	if err := n.stream.js.DeleteStream(ctx, n.stream.name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("replication: delete the stream %s: %w", n.stream.name, err)
 	}

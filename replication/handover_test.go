@@ -3,11 +3,13 @@ package replication
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -90,7 +92,7 @@ func TestWaitingHandoverEndsWithItsLeadership(t *testing.T) {
 		}
 		refused = 0
 		w.end()
-		if err := ask(); refused != 1 || err == nil || len(waiting) != 0 {
+		if err := ask(); refused != 1 || refusalCode(err) != apierr.Unavailable || err == nil || len(waiting) != 0 {
 			t.Errorf("%d are refused, %d wait, and one more: %v", refused, len(waiting), err)
 		}
 	}
@@ -130,5 +132,35 @@ func TestSuccessorThatDrains(t *testing.T) {
 	}
 	if _, err := n.liveSuccessor(t.Context(), "b"); err == nil || !strings.Contains(err.Error(), "node b drains") {
 		t.Errorf("by its name: %v", err)
+	}
+}
+
+// TestRefusalsOfHandoversThatPass: a refusal that passes by itself says so, and any other one does not.
+func TestRefusalsOfHandoversThatPass(t *testing.T) {
+	for _, err := range []error{errHandsOver, errLedBefore, ErrDeposed, fmt.Errorf("pause: %w", ErrDeposed), &stillError{}} {
+		if refusalCode(err) != apierr.Unavailable {
+			t.Errorf("%v stays", err)
+		}
+	}
+	if code := refusalCode(localError{errors.New("the disk")}); code != "" {
+		t.Errorf("a failure of the disk: %s", code)
+	}
+	n := &Node{opts: Options{Node: "a", Boot: func() time.Duration { return time.Hour }}, local: &slowLocal{}, peers: newPeers("a")}
+	hear := func(node, role string, at time.Duration) {
+		n.peers.heard(beat{Version: beatVersion, Node: node, Role: role}, at)
+	}
+	hear("a", RoleLeader, time.Hour)
+	hear("joins", RoleJoining, time.Hour)
+	hear("leads", RoleLeader, time.Hour)
+	hear("gone", RoleStandby, time.Hour-beatFresh)
+	for name, want := range map[string]apierr.Code{"joins": apierr.Unavailable, "leads": apierr.Unavailable, "": apierr.Unavailable, "gone": "", "nobody": "", "a": ""} {
+		if _, err := n.liveSuccessor(t.Context(), name); err == nil || refusalCode(err) != want {
+			t.Errorf("%q: %v; code %q, want %q", name, err, refusalCode(err), want)
+		}
+	}
+	n.peers.forget("joins")
+	n.peers.forget("leads")
+	if _, err := n.liveSuccessor(t.Context(), ""); err == nil || refusalCode(err) != "" {
+		t.Errorf("without another node: %v", err)
 	}
 }

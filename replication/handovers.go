@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"errors"
 	"sync"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -17,8 +16,8 @@ type handovers struct {
 }
 
 var (
-	errHandsOver = errors.New("another hand-over is under way; nothing has changed")
-	errLedBefore = errors.New("another hand-over was under way, and this node does not lead any more; nothing has changed")
+	errHandsOver = apierr.Errorf(apierr.Unavailable, "", "another hand-over is under way; nothing has changed, ask again")
+	errLedBefore = apierr.Errorf(apierr.Unavailable, "", "another hand-over was under way, and this node does not lead any more; nothing has changed, ask again")
 )
 
 // begin takes requests from now on, and returns the channel of those that wait.

@@ -67,6 +67,11 @@ type Options struct {
 	// GiveUp is the cluster whose log in NATS a founder may delete, provided that no node of that cluster is
 	// alive. Zero: none.
 	GiveUp ClusterID
+	// GiveUpLoses is how many commits of that log may be lost because the founder's data lacks them; 0: none.
+	GiveUpLoses uint64
+	// DividedFrom is where the data ended that was divided into Begins: LSN and epoch. Zero: the data was not divided since it was
+	// a node's, or a release did that which did not keep it.
+	DividedFrom job.Position
 	// Discard lets the node replace its own data by that of a cluster to which the data does not belong.
 	Discard bool
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -11,15 +12,28 @@ import (
 
 // successor returns the standby to hand over to: the named one, or the one with the most commits.
 func (n *Node) successor(name string) (string, error) {
-	list := n.successors(name)
-	switch {
-	case len(list) > 0:
+	if list := n.successors(name); len(list) > 0 {
 		return list[0].Node, nil
-	case name != "":
-		return "", fmt.Errorf("replication: %s is no standby of this cluster that is level with the leader", name)
-	default:
-		return "", errors.New("replication: there is no standby that is level with the leader")
 	}
+	return "", n.noSuccessor(name)
+}
+
+// noSuccessor says that no standby can take over. A node of this shard that is heard can within a while, whatever it does at
+// present: it catches up, receives a checkpoint, or has just led itself.
+func (n *Node) noSuccessor(name string) error {
+	now := n.opts.Boot()
+	comes := slices.ContainsFunc(n.peers.all(now), func(p peer) bool {
+		return p.Node != n.opts.Node && now-p.seen < beatFresh && (name == "" || p.Node == name)
+	})
+	switch {
+	case comes && name != "":
+		return apierr.Errorf(apierr.Unavailable, "", "node %s is not level with the leader %s yet; nothing has changed, ask again", name, n.opts.Node)
+	case comes:
+		return apierr.Errorf(apierr.Unavailable, "", "there is no standby that is level with the leader yet; nothing has changed, ask again")
+	case name != "":
+		return fmt.Errorf("replication: %s is no standby of this cluster that is level with the leader", name)
+	}
+	return errors.New("replication: there is no standby that is level with the leader")
 }
 
 // successors returns the standbys that are level with this node according to their beats, those with the most
@@ -47,11 +61,15 @@ func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
 	if name != "" && n.host.drains(name) {
 		return "", apierr.Errorf(apierr.InvalidField, "to", "node %s drains: let it have its share again before; nothing has changed", name)
 	}
-	for _, p := range n.successors(name) {
+	silent := n.successors(name)
+	for _, p := range silent {
 		if n.host.isThere(ctx, p.Node) {
 			return p.Node, nil
 		}
 		n.peers.forget(p.Node)
 	}
-	return n.successor(name)
+	if len(silent) > 0 { // the next beat shows whether it was busy
+		return "", apierr.Errorf(apierr.Unavailable, "", "node %s does not answer at the moment; nothing has changed, ask again", silent[0].Node)
+	}
+	return "", n.noSuccessor(name)
 }

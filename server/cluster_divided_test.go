@@ -110,10 +110,17 @@ func TestClusterOfOneShardBecomesFour(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = p.start("c", one)
+	p.put("after")
 	p.startFails(p.options("c", dir), replication.ErrClusterLives, "node c")
 	p.close(c)
-	d := p.start("c", dir)
-	if r := d.Ready(); r.Jobs != 1 || r.Shards != troupeShards {
+	p.lacks(p.options("c", dir)) // the division lacks what was put since, whatever LSNs its shards have
+
+	fresh := filepath.Join(t.TempDir(), "fresh")
+	if _, err := divide.Run(t.Context(), divide.Options{From: one, Shards: troupeShards, FoundOptions: datadir.FoundOptions{Dir: fresh, ClusterName: "prod", GiveUp: id, Logger: discard}}); err != nil {
+		t.Fatal(err)
+	}
+	d := p.start("c", fresh)
+	if r := d.Ready(); r.Jobs != 2 || r.Shards != troupeShards {
 		t.Errorf("ready as %+v", r)
 	}
 	p.startFails(p.options("c", one), replication.ErrOtherCluster)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -177,7 +178,7 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 	p.put("later")
 	id := c.first().shard.Node().ID().String()
 	o := p.options("d", second)
-	p.startFails(o, replication.ErrOwnData, "--give-up "+id, "commits ")
+	p.startFails(o, replication.ErrOwnData, "--give-up "+id+" --lose-commits ", "commits ")
 	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +188,14 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 	}
 	p.startFails(o, replication.ErrClusterLives, "node c")
 	p.close(c)
+	lost := p.lacks(o)
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", GiveUp: id, LoseCommits: lost - 1, Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
+	p.lacks(o)
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", GiveUp: id, LoseCommits: lost, Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
 	d, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +217,24 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 	if n := len(kept(t, backup)); n != 2 {
 		t.Errorf("%d things are put aside", n)
 	}
+}
+
+// lacks starts a founder whose data lacks commits of the log that it gives up, which must be refused, and returns the number that the
+// refusal names.
+func (p *troupe) lacks(o Options) (commits uint64) {
+	p.t.Helper()
+	s, err := Start(p.t.Context(), o)
+	if err == nil {
+		_ = s.Close(context.Background())
+	}
+	if !errors.Is(err, replication.ErrGivesUpCommits) {
+		p.t.Fatalf("%v; want %v", err, replication.ErrGivesUpCommits)
+	}
+	_, number, _ := strings.Cut(err.Error(), "--lose-commits ")
+	if _, err := fmt.Sscan(strings.TrimSuffix(number, "`"), &commits); err != nil || commits == 0 {
+		p.t.Fatalf("%q: %v", number, err)
+	}
+	return commits
 }
 
 // TestFounderOfAnEmbeddedCluster: a node alone with an embedded server becomes one of three members. All come up at the

@@ -224,13 +224,30 @@ func eachTickSeen(t *testing.T, c *client.Client, fired *nats.Subscription) {
 	}
 }
 
-// TestForeignPeer: a node with the certificate of another authority does not become a peer, and neither does what shows no
-// certificate, or one of a client.
+// TestForeignPeer: a node with the certificate of another authority, or one that has ended, does not become a peer, and neither does
+// what shows no certificate, or one of a client. Both sides warn of the node.
 func TestForeignPeer(t *testing.T) {
 	t.Parallel()
+	ended := certstest.Node("c")
+	ended.Begins, ended.Ends = time.Now().Add(-48*time.Hour), time.Now().Add(-24*time.Hour)
 	a := certstest.NewAuthority(t)
+	for text, write := range map[string]func(certs.Files){
+		"is not let in, because its certificate is from no authority": func(f certs.Files) { certstest.Write(t, certstest.NewAuthority(t), certstest.Node("c"), f) },
+		"is not let in, because its certificate has ended on":         func(f certs.Files) { certstest.Write(t, a, ended, certs.Files{Cert: f.Cert, Key: f.Key}) },
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			refusesPeer(t, a, write, text)
+		})
+	}
+}
+
+// refusesPeer starts three nodes, the last of which has the files that are written, and waits until the others warn of it with a
+// text and it of them.
+func refusesPeer(t *testing.T, a *certs.Authority, write func(certs.Files), warning string) {
+	t.Helper()
 	nodes, files := securedNodes(t, a)
-	certstest.Write(t, certstest.NewAuthority(t), certstest.Node("c"), files[2])
+	write(files[2])
 	var servers []*Server
 	log := new(testkit.Buffer)
 	for _, o := range nodes {
@@ -251,8 +268,11 @@ func TestForeignPeer(t *testing.T) {
 		now, _ := servers[i].bus.Embedded()
 		return now.Routes
 	}
-	testkit.Until(t, "two nodes are peers, and the third is refused", func() bool {
-		return routes(0) > 0 && routes(1) > 0 && strings.Contains(log.String(), "TLS route handshake error")
+	warns := func(i int, text string) bool {
+		return slices.ContainsFunc(servers[i].bus.Strangers(), func(w string) bool { return strings.Contains(w, text) })
+	}
+	testkit.Until(t, "two nodes are peers, and the third is refused, with warnings on both sides", func() bool {
+		return routes(0) > 0 && routes(1) > 0 && warns(0, warning) && warns(1, warning) && warns(2, "does not accept the certificate of this node") && strings.Contains(log.String(), warning)
 	})
 	if routes(2) != 0 {
 		t.Error("a foreign node has a route")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/wal"
 )
@@ -63,6 +64,7 @@ func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	if o.Found = id.IsFounder(); o.Found && id.GivesUp != "" {
 		o.GiveUp, err = replication.ParseClusterID(id.GivesUp)
 	}
+	o.GiveUpLoses, o.DividedFrom = id.Loses, job.Position{LSN: id.DividedLSN, Epoch: id.DividedEpoch}
 	return o, err
 }
 

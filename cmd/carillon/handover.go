@@ -21,7 +21,7 @@ type handoverCmd struct {
 // Help is what `carillon handover --help` says besides the flags.
 func (*handoverCmd) Help() string {
 	return `The leader stops leading, and a standby that has caught up with it leads instead, without a late tick. A leader that is stopped by a signal does the same.
-While the log acknowledges no commits, as during an election of NATS, the leader goes on leading, and the command asks again until --timeout is over.
+While the log acknowledges no commits, as during an election of NATS, the leader goes on leading, and the command asks again until --timeout is over. It does so too while the standby catches up, a shard has no leader, or another hand-over is under way.
 
 In a cluster of several shards a node hands over all that it leads, one after the other: --from names the node. If one fails, those before it stay with their new leaders. To move one shard: carillon shard move.
 
@@ -42,19 +42,30 @@ func (c *handoverCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	s, err := r.Status(ctx)
-	if err != nil {
-		return err
-	}
-	moves, err := c.moves(&s)
+	moves, err := c.awaitMoves(ctx, r.Status)
 	if err != nil {
 		return err
 	}
 	return r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), moves)
 }
 
+// awaitMoves returns what is to be handed over, once all of it can be as far as the status shows, and an error if any of it cannot
+// within the timeout of the command.
+func (c *handoverCmd) awaitMoves(ctx context.Context, status func(context.Context) (client.Status, error)) (moves []handoverOf, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeout))
+	defer cancel()
+	err = untilTaken(ctx, func() error {
+		s, err := status(ctx)
+		if err == nil {
+			moves, err = c.moves(&s)
+		}
+		return err
+	})
+	return moves, err
+}
+
 // moves returns what is to be handed over. It returns an error if any of it cannot be, as far as the status shows, so that
-// then none is.
+// then none is: those that stay, or else those that pass by themselves.
 func (c *handoverCmd) moves(s *client.Status) (moves []handoverOf, err error) {
 	if c.Shard != nil {
 		row, err := shardIn(s, *c.Shard)
@@ -64,26 +75,33 @@ func (c *handoverCmd) moves(s *client.Status) (moves []handoverOf, err error) {
 		return []handoverOf{{shard: *c.Shard, to: c.To, several: len(s.Shards) > 0}}, err
 	}
 	if len(s.Shards) == 0 && c.From == "" {
-		return []handoverOf{{shard: s.Shard, to: c.To}}, nil
+		if row := shardsOf(s)[0]; s.Cluster != nil && c.To != "" {
+			err = canLead(&row, c.To)
+		}
+		return []handoverOf{{shard: s.Shard, to: c.To}}, err
 	}
 	rows := shardsOf(s)
 	from := c.From
 	if from == "" {
 		from = rows[0].Leader
 	}
+	var stay error
 	for i := range rows {
 		if row := &rows[i]; row.HasLeader && row.Leader == from {
 			moves = append(moves, handoverOf{shard: row.Shard, to: c.To, several: len(s.Shards) > 0})
 			if c.To != "" {
-				err = errors.Join(err, canLead(row, c.To))
+				refused := canLead(row, c.To)
+				err, stay = errors.Join(err, refused), errors.Join(stay, stays(refused))
 			}
 		}
 	}
 	switch {
 	case from == "":
-		return nil, errors.New("shard 0 has no leader that answers; name the node that is to hand over its shards with --from")
+		return nil, notNow("shard 0 has no leader that answers; name the node that is to hand over its shards with --from")
 	case len(moves) == 0:
 		return nil, fmt.Errorf("node %s leads no shard", from)
+	case stay != nil:
+		return nil, stay
 	}
 	return moves, err
 }
@@ -99,7 +117,7 @@ type handoverOf struct {
 // first status of another leader, so it includes up to a poll.
 type handedOver struct {
 	Shard  uint32  `json:"shard"`
-	From   string  `json:"from"`
+	From   string  `json:"from"` // "": the node led by itself before a request was taken, as after a hand-over of the cluster's own
 	To     string  `json:"to"`
 	Epoch  uint64  `json:"epoch"`
 	TookMS float64 `json:"took_ms"`
@@ -121,6 +139,10 @@ func (r *remote) handOverAll(ctx context.Context, con *console, form *outputFlag
 			}
 			continue
 		}
+		if done.From == "" {
+			con.printf("%s leads shard %d, in epoch %d\n", done.To, done.Shard, done.Epoch)
+			continue
+		}
 		what := ""
 		if m.several {
 			what = fmt.Sprintf(" shard %d", m.shard)
@@ -139,7 +161,7 @@ func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	begun := time.Now()
-	reply, err := r.askUntilTaken(ctx, m)
+	reply, err := asking{r.Status, r.Handover}.untilTaken(ctx, m)
 	if err != nil {
 		return done, err
 	}
@@ -169,16 +191,6 @@ func (e *notYetLed) Error() string {
 }
 
 func (e *notYetLed) Unwrap() error { return e.cause }
-
-// askUntilTaken asks the leader to hand over, again and again while it says that a later request may succeed: the log may not
-// acknowledge commits now.
-func (r *remote) askUntilTaken(ctx context.Context, m handoverOf) (reply client.HandoverReply, err error) {
-	err = untilTaken(ctx, func() error {
-		reply, err = r.Handover(ctx, m.shard, m.to)
-		return err
-	})
-	return reply, err
-}
 
 // leaderOf returns the leader of a shard that has answered. The old leader may still answer for a moment, and then as a leader.
 func leaderOf(s *client.Status, shard uint32) (node string, epoch uint64, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -111,21 +112,61 @@ func (c *nodeRemoveCmd) Run(ctx context.Context, con *console) error {
 func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	return placing{r.Status, r.Place}.untilTaken(ctx, q)
+}
+
+// placing asks for a change of places, with what it needs of a client.
+type placing struct {
+	status func(context.Context) (client.Status, error)
+	place  func(context.Context, client.PlaceRequest) (client.PlaceReply, error)
+}
+
+// untilTaken asks until the leader of shard 0 takes the request. A request that was refused for the moment may have taken effect
+// all the same, or what it is for may have come about by itself meanwhile; so may a move since the status that it goes by. Then a
+// later refusal is that there is nothing to change, and is none.
+func (p placing) untilTaken(ctx context.Context, q client.PlaceRequest) error {
+	again := q.Verb == client.PlaceMove
 	return untilTaken(ctx, func() error {
-		if err := r.hasPlaces(ctx); err != nil {
+		s, err := p.status(ctx)
+		if err == nil {
+			err = hasPlaces(&s)
+		}
+		if err != nil {
 			return err
 		}
-		_, err := r.Place(ctx, q)
+		_, err = p.place(ctx, q)
+		if err == nil || isRefusedForNow(err) {
+			again = true
+			return err
+		}
+		if s, failed := p.status(ctx); again && failed == nil && isPlaced(&s, q) {
+			return nil
+		}
 		return err
 	})
 }
 
+// isPlaced reports whether the status shows what a request about places is for.
+func isPlaced(s *client.Status, q client.PlaceRequest) bool {
+	if s.Cluster == nil {
+		return false
+	}
+	i := slices.IndexFunc(s.Cluster.Nodes, func(n client.ClusterNode) bool { return n.Node == q.Node })
+	switch q.Verb {
+	case client.PlaceDrain:
+		return i >= 0 && s.Cluster.Nodes[i].Drains
+	case client.PlaceKeep:
+		return i >= 0 && !s.Cluster.Nodes[i].Drains
+	case client.PlaceMove:
+		row, err := shardIn(s, q.Shard)
+		return err == nil && holds(row, q.To)
+	}
+	return i < 0 // removed
+}
+
 // hasPlaces returns an error if the cluster has no places of shards, or no leader that could change them at the moment.
-func (r *remote) hasPlaces(ctx context.Context) error {
-	s, err := r.Status(ctx)
+func hasPlaces(s *client.Status) error {
 	switch {
-	case err != nil:
-		return err
 	case s.Cluster == nil:
 		return errors.New("the server is not a node of a cluster")
 	case len(s.Shards) == 0:

@@ -93,7 +93,7 @@ type shardMoveCmd struct {
 
 // Help is what `carillon shard move --help` says besides the flags.
 func (*shardMoveCmd) Help() string {
-	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. A node that does not hold the shard receives a copy of it before, in the place of the leader's, and the shard stays there until a node drains or an operator moves it. The command is refused, and nothing changes, if there is no such shard or node, if the shard has no leader, if the node leads it already, and if the node lacks commits. A node that does not hold the shard waits for its copy while another move is in the way, while a node is about to lead the shard, and when it has just come itself.
+	return `The leader of the shard stops leading, and the node leads instead, without a late tick; no job changes. The command waits until it does. A node that does not hold the shard receives a copy of it before, in the place of the leader's, and the shard stays there until a node drains or an operator moves it. The command is refused, and nothing changes, if there is no such shard or node, if the node leads it already, and if the node is silent. It asks again, for up to --timeout, while the shard has no leader, the node lacks commits, or another hand-over is under way. A node that does not hold the shard waits for its copy, for up to --wait, while another move is in the way, while a node is about to lead the shard, and when it has just come itself.
 
 Examples:
 
@@ -112,25 +112,17 @@ func (c *shardMoveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	row, err := shardIn(&s, c.Shard)
-	if err == nil && isElsewhere(&s, row, c.To) {
-		row, err = r.bring(ctx, con, time.Duration(c.Wait), row, c.To)
-		if err == nil && row.Leader == c.To {
-			return c.leadsAlready(con, row)
-		}
-	}
-	if err == nil {
-		err = canLead(row, c.To)
+	switch {
+	case err != nil:
+	case isElsewhere(&s, row, c.To):
+		err = r.bring(ctx, con, time.Duration(c.Wait), row, c.To)
+	default:
+		err = stays(canLead(row, c.To))
 	}
 	if err != nil {
 		return err
 	}
-	err = r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), []handoverOf{{shard: c.Shard, to: c.To, several: true}})
-	if err != nil {
-		if row := comesToLead(ctx, r.Status, c.Shard, c.To); row != nil {
-			return c.leadsAlready(con, row)
-		}
-	}
-	return err
+	return r.handOverAll(ctx, con, &c.outputFlag, time.Duration(c.Timeout), []handoverOf{{shard: c.Shard, to: c.To, several: true}})
 }
 
 // shardIn returns the row of a shard, or an error if there is no such shard.
@@ -149,12 +141,12 @@ func shardIn(s *client.Status, number uint32) (*client.ShardStatus, error) {
 }
 
 // canLead returns an error if a shard cannot be handed over to a node, as far as the status shows; the leader decides whether
-// the node is level.
+// the node is level. An error that passes by itself is [client.CodeUnavailable].
 func canLead(row *client.ShardStatus, node string) error {
 	i := slices.IndexFunc(row.Replicas, func(r client.ShardReplica) bool { return r.Node == node })
 	switch {
 	case !row.HasLeader:
-		return fmt.Errorf("shard %d has no leader that answers; a node takes it by itself, or see the warnings of 'carillon status'", row.Shard)
+		return notNow("shard %d has no leader that answers; a node takes it by itself, or see the warnings of 'carillon status'", row.Shard)
 	case row.Leader == node:
 		return fmt.Errorf("node %s leads shard %d already", node, row.Shard)
 	case i < 0:
@@ -163,8 +155,23 @@ func canLead(row *client.ShardStatus, node string) error {
 			names = append(names, r.Node)
 		}
 		return fmt.Errorf("there is no node %s with shard %d; it is on %s", node, row.Shard, strings.Join(names, ", "))
-	case row.Replicas[i].Role != "standby" || isSilent(row.Replicas[i].SilentMS):
+	case isSilent(row.Replicas[i].SilentMS):
 		return fmt.Errorf("node %s cannot take shard %d over: %s", node, row.Shard, showReplica(&row.Replicas[i]))
+	case row.Replicas[i].Role != "standby": // it receives a checkpoint, is about to lead, or led until now
+		return notNow("node %s cannot take shard %d over: %s", node, row.Shard, showReplica(&row.Replicas[i]))
 	}
 	return nil
+}
+
+// notNow returns an error that passes by itself, as a node answers it.
+func notNow(format string, args ...any) error {
+	return &client.Error{Code: client.CodeUnavailable, Message: fmt.Sprintf(format, args...)}
+}
+
+// stays returns an error unless it passes by itself: a command refuses what stays, and asks again for the rest.
+func stays(err error) error {
+	if isRefusedForNow(err) {
+		return nil
+	}
+	return err
 }

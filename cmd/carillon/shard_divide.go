@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -18,7 +19,7 @@ type shardDivideCmd struct {
 	To          string `help:"Data directory to create; must be empty or not exist." placeholder:"DIR" required:""`
 	ClusterName string `help:"Name of the cluster that it is to found." placeholder:"NAME" required:"" env:"CARILLON_CLUSTER_NAME"`
 	Node        string `help:"Name of the node in the cluster. Default: the name that it has, or the host's name and six digits." placeholder:"NAME" env:"CARILLON_NODE"`
-	GiveUp      string `name:"give-up" help:"Id of the cluster with one shard that ends with this. The start of the new directory deletes its log from NATS. The command names the id if the directory is of a cluster." placeholder:"ID"`
+	GiveUp      string `name:"give-up" help:"Id of the cluster with one shard that ends with this. The start of the new directory deletes its log from NATS, and is refused if that has commits that the data lacks. The command names the id if the directory is of a cluster." placeholder:"ID"`
 	outputFlag
 }
 
@@ -69,6 +70,9 @@ func (c *shardDivideCmd) Run(ctx context.Context, con *console) error {
 	done, err := divide.Run(ctx, divide.Options{From: c.Data, Shards: c.Shards, FoundOptions: datadir.FoundOptions{
 		Dir: c.To, ClusterName: c.ClusterName, Node: c.Node, GiveUp: c.GiveUp, Logger: newLogger(con.err, "text", "warn"),
 	}})
+	if errors.Is(err, datadir.ErrFoundOptions) {
+		return usagef("%w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("divide %s into %s: %w", c.Data, c.To, err)
 	}
@@ -111,5 +115,6 @@ func (c *shardDivideCmd) report(con *console, done *divide.Result) {
 		con.printf("these streams of the embedded NATS server stay in %s: %s\n", c.Data, strings.Join(done.Streams, ", "))
 	}
 	con.printf("node %s is to found cluster %s\n", done.Node, c.ClusterName)
+	con.printGivesUp(c.GiveUp, 0)
 	con.notef("start it first: carillon serve --data %s --cluster-name %s --shards %d …; the others with empty directories; do not start %s beside it\n", c.To, c.ClusterName, c.Shards, c.Data)
 }

@@ -56,13 +56,14 @@ func TestCanLead(t *testing.T) {
 	for _, c := range []struct {
 		shard      int
 		node, want string
+		passes     bool
 	}{
-		{0, "a", "node a leads shard 0 already"}, {0, "b", "node b cannot take shard 0 over: b joining 40 commits behind"},
-		{0, "c", "node c cannot take shard 0 over: c standby silent for 9s"}, {0, "d", "there is no node d with shard 0; it is on a, b, c"},
-		{1, "a", "shard 1 has no leader that answers"}, {2, "a", "there is no node a with shard 2; it is on c"},
+		{0, "a", "node a leads shard 0 already", false}, {0, "b", "node b cannot take shard 0 over: b joining 40 commits behind", true},
+		{0, "c", "node c cannot take shard 0 over: c standby silent for 9s", false}, {0, "d", "there is no node d with shard 0; it is on a, b, c", false},
+		{1, "a", "shard 1 has no leader that answers", true}, {2, "a", "there is no node a with shard 2; it is on c", false},
 	} {
-		if err := canLead(&s.Shards[c.shard], c.node); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("shard %d to %s: %v", c.shard, c.node, err)
+		if err := canLead(&s.Shards[c.shard], c.node); err == nil || !strings.Contains(err.Error(), c.want) || isRefusedForNow(err) != c.passes {
+			t.Errorf("shard %d to %s: %v; passes by itself: %t", c.shard, c.node, err, isRefusedForNow(err))
 		}
 	}
 	s.Shards[0].Replicas[1].Role = "standby" // how far it may be behind, the leader says
@@ -71,19 +72,23 @@ func TestCanLead(t *testing.T) {
 	}
 }
 
-// TestHandoverMoves: nothing is handed over if a part of it cannot be.
+// TestHandoverMoves: nothing is handed over if a part of it cannot be, or not at the moment.
 func TestHandoverMoves(t *testing.T) {
 	s := brokenShards()
 	s.Shards[2].Leader, s.Shards[2].Replicas = "a", []client.ShardReplica{{Node: "a", Role: "leader"}, {Node: "b", Role: "standby"}}
-	if _, err := (&handoverCmd{To: "b"}).moves(s); err == nil || !strings.Contains(err.Error(), "shard 0 over: b joining") {
+	if _, err := (&handoverCmd{To: "b"}).moves(s); err == nil || !strings.Contains(err.Error(), "shard 0 over: b joining") || !isRefusedForNow(err) {
 		t.Error(err)
+	}
+	s.Shards[2].Replicas[1].SilentMS = 9000
+	if _, err := (&handoverCmd{To: "b"}).moves(s); err == nil || isRefusedForNow(err) || strings.Contains(err.Error(), "shard 0") {
+		t.Errorf("with one that stays: %v", err)
 	}
 	moves, err := (&handoverCmd{}).moves(s)
 	if want := []handoverOf{{0, "", true}, {2, "", true}}; err != nil || !slices.Equal(moves, want) {
 		t.Errorf("%+v %v", moves, err)
 	}
 	s.Shards[0].HasLeader, s.Shards[0].Leader = false, ""
-	if _, err := (&handoverCmd{}).moves(s); err == nil || !strings.HasPrefix(err.Error(), "shard 0 has no leader") {
+	if _, err := (&handoverCmd{}).moves(s); err == nil || !strings.Contains(err.Error(), "shard 0 has no leader") {
 		t.Error(err)
 	}
 }
