@@ -76,8 +76,8 @@ var errNothingNew = errors.New("replication: this node's log has that checkpoint
 
 // bringsNothing reports whether a node whose log the stream does not continue gains nothing from a checkpoint: its own log
 // has that commit. This is so when NATS has lost the end of the stream and the leader hangs, or has not yet stored it again.
-// To adopt the checkpoint would drop commits that, after the loss, perhaps only this node and the leader have. A node whose
-// data went another way is not asked: it gives up what it has.
+// To adopt the checkpoint would drop commits that, after the loss, perhaps only this node and the leader have. Data that went another
+// way than the cluster's is given up all the same.
 func (n *Node) bringsNothing(cause error, at job.Position) bool {
 	found, ok := n.local.Find(at.LSN)
 	return errors.Is(cause, errBehind) && ok && found == at

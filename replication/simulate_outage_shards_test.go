@@ -80,33 +80,35 @@ func (k *simKeys) fallBack(then time.Duration) {
 // before. The nodes start in any order, within the time for which they wait for each other. All that was acknowledged is there, and
 // all shards are where they belong in the end.
 func TestOutagesOfShards(t *testing.T) {
+	if seeds, moved := tellOutages(t, outageOfShards, "drops a shard"); seeds > 1 && moved < seeds {
+		t.Errorf("%d copies have moved in %d seeds", moved, seeds)
+	}
+}
+
+// tellOutages runs a story for some seeds, or for the one that was asked for, each of which must end well. It returns how many
+// were run, and how often an event happened in all of them.
+func tellOutages(t *testing.T, story func(seed uint64) *ground, event string) (seeds, events int) {
+	t.Helper()
 	testkit.NotUnderRace(t, onlyOneRuns)
-	seeds := uint64(20)
-	switch {
+	first := *simFrom
+	switch seeds = 20; {
+	case *simSeed != 0:
+		first, seeds = *simSeed, 1
 	case *simSeeds != simSeedsDefault:
-		seeds = uint64(*simSeeds)
+		seeds = *simSeeds
 	case testing.Short():
 		seeds = 5
 	}
-	moved := 0
-	for seed := *simFrom; seed < *simFrom+seeds; seed++ {
-		if *simSeed != 0 {
-			seed = *simSeed
-		}
-		g := outageOfShards(seed)
-		moved += g.counts["drops a shard"]
+	for seed := first; seed < first+uint64(seeds); seed++ {
+		g := story(seed)
+		events += g.counts[event]
 		for _, w := range g.worlds {
 			if w.check.broken != "" {
 				t.Fatalf("seed %d: %s: %s", seed, g.plan, w.check.broken)
 			}
 		}
-		if *simSeed != 0 {
-			return
-		}
 	}
-	if moved < int(seeds) {
-		t.Errorf("%d copies have moved", moved)
-	}
+	return seeds, events
 }
 
 func outageOfShards(seed uint64) *ground {
