@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +23,10 @@ import (
 const (
 	namesakeDial   = 500 * time.Millisecond // until a peer accepts a connection; without peers there is no server to ask
 	namesakeRoutes = time.Second            // until the first peer has let the asking server in
-	// namesakeWait is for the answers, and for the routes to peers that only others know. It is asked again each namesakeEvery.
+	// namesakeWait is for the answers, and for the routes to peers that only others know, unless all servers of which one knows
+	// have answered. It is asked again each namesakeEvery.
 	namesakeWait  = 400 * time.Millisecond
-	namesakeEvery = 100 * time.Millisecond
+	namesakeEvery = 25 * time.Millisecond
 	// namesakeSuffix makes the name of the asking server.
 	namesakeSuffix = ".asks"
 )
@@ -113,12 +115,15 @@ func (s *systemOnly) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// findNamesake asks all servers of the cluster for their names, until namesakeWait is over.
+// findNamesake asks all servers of the cluster for their names, until each of which one of them knows has answered, or until
+// namesakeWait is over. A new cluster elects its first leader of JetStream at once only if all its servers are there within some
+// tenths of a second.
 func (o Options) findNamesake(nc *nats.Conn) error {
 	sub, err := nc.SubscribeSync(nc.NewInbox())
 	if err != nil {
 		return fmt.Errorf("ask the cluster for the name of this node: %w", err)
 	}
+	heard := make(census)
 	began := time.Now()
 	for asked := began.Add(-namesakeEvery); ; {
 		if time.Since(asked) >= namesakeEvery {
@@ -127,13 +132,41 @@ func (o Options) findNamesake(nc *nats.Conn) error {
 			}
 			asked = time.Now()
 		}
-		m, err := sub.NextMsg(min(namesakeEvery, namesakeWait))
-		var reply struct{ Server struct{ Name string } }
-		if err == nil && json.Unmarshal(m.Data, &reply) == nil && reply.Server.Name == o.Node {
+		if m, err := sub.NextMsg(namesakeEvery); err == nil && heard.note(m.Data) == o.Node {
 			return fmt.Errorf("%w: a NATS server of cluster %q has the name %q; give each node a name of its own (--node)", errNamesake, o.ClusterName, o.Node)
 		}
-		if time.Since(began) >= namesakeWait {
+		if heard.isWhole() || time.Since(began) >= namesakeWait {
 			return nil
 		}
 	}
+}
+
+// census has the servers that have answered, and for each the names of those to which it has routes.
+type census map[string][]string
+
+// note records an answer, and returns the name of its server.
+func (c census) note(answer []byte) (name string) {
+	var m server.ServerStatsMsg
+	if json.Unmarshal(answer, &m) != nil {
+		return ""
+	}
+	var routes []string
+	for _, route := range m.Stats.Routes {
+		routes = append(routes, route.Name)
+	}
+	c[m.Server.Name] = routes
+	return m.Server.Name
+}
+
+// isWhole reports whether the server that asks and another one have answered, and all others to which one of them has routes. Others
+// that ask for their own names count for nothing: they end soon.
+func (c census) isWhole() bool {
+	for _, routes := range c {
+		for _, name := range routes {
+			if _, answered := c[name]; !answered && !strings.HasSuffix(name, namesakeSuffix) {
+				return false
+			}
+		}
+	}
+	return len(c) > 1
 }
