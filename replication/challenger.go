@@ -2,6 +2,7 @@ package replication
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -212,7 +213,23 @@ func (r *challenger) early(now time.Duration) string {
 // that the leader chose for its log.
 const handoverTime = 2 * time.Second
 
-// claim returns the lease with this node as the holder. It names no heirs: a node becomes one by promising.
+// claim returns the lease with this node as the holder. A lease that was given up for this node says which heirs the claim names;
+// otherwise it names none: a node becomes one by promising.
 func (r *challenger) claim(cluster ClusterID) leaseValue {
-	return leaseValue{Cluster: cluster.String(), Node: r.node, Process: r.process, Term: r.value.Term + 1, Heirs: []string{}}
+	v := leaseValue{Cluster: cluster.String(), Node: r.node, Process: r.process, Term: r.value.Term + 1, Heirs: []string{}}
+	if r.value.Released && r.value.To == r.node {
+		v.Heirs = withoutNode(r.value.Heirs, r.node)
+	}
+	return v
+}
+
+// withoutNode returns the heirs that are no processes of a node.
+func withoutNode(heirs []string, node string) []string {
+	others := []string{}
+	for _, heir := range heirs {
+		if name, _, _ := strings.Cut(heir, "/"); name != node {
+			others = append(others, heir)
+		}
+	}
+	return others
 }

@@ -57,7 +57,7 @@ func (l *memberLease) claim(ctx context.Context, v *leaseValue, known leaseValue
 			return 0, err
 		}
 	}
-	v.Shard, v.Epoch, v.Renewal, v.Heirs = l.shard, epoch, l.host.ledger.node(v.Node).value.Renewal, nil
+	v.Shard, v.Epoch, v.Renewal = l.shard, epoch, l.host.ledger.node(v.Node).value.Renewal
 	return l.swap(ctx, *v, at)
 }
 

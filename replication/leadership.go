@@ -31,7 +31,7 @@ func (n *Node) begin(v leaseValue, revision uint64, begun time.Duration) {
 	r, o := &n.leadership, &n.opts
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tenure = tenure{lease: o.Lease, margin: o.Margin, grace: o.Grace, began: begun, renewed: begun, tried: begun}
+	r.tenure = tenure{lease: o.Lease, margin: o.Margin, grace: o.Grace}.taken(begun, v.Heirs)
 	r.value, r.revision, r.unsure = v, revision, false
 	r.starting.Store(true)
 	n.trusts()
@@ -154,6 +154,24 @@ func (r *leadership) judge(v leaseValue, revision uint64, trusted, lasts bool) e
 	}
 }
 
+// heirsOf returns the heirs that a successor is to name in its claim, so that it can be replaced early from its first instant on: those
+// of this node, and this process itself unless it ends. It returns none where any node may lead next: that one takes the lease when
+// NATS may not work well, and heirs that have promised nothing yet let it launch for a moment only.
+func (n *Node) heirsOf(successor string) []string {
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if successor == "" || r.tenure.lease == 0 {
+		return []string{}
+	}
+	next := withoutNode(r.tenure.successors(n.opts.Boot()), successor)
+	if !n.resigned() {
+		next = append(next, heirOf(n.opts.Node, n.opts.Process))
+	}
+	slices.Sort(next)
+	return next[:min(len(next), heirsMost)]
+}
+
 // foundLease passes a state of the lease that a renewal has read to the loop of the node, which otherwise would
 // try to take its own old lease again, and promise nothing to the new holder meanwhile. If the loop is behind, the
 // watch of the lease has filled its queue, and follows with this state, too.
@@ -209,10 +227,10 @@ func (n *Node) distrust() {
 // while it might still launch: otherwise a node may have led since that never saw this lease, and so counts terms from 1 again.
 func (n *Node) release(ctx context.Context, to string) error {
 	r := &n.leadership
-	sure := n.opts.Boot() + n.Trust()
+	sure, heirs := n.opts.Boot()+n.Trust(), n.heirsOf(to)
 	n.distrust()
 	v := r.value
-	v.Released, v.To, v.Last = true, to, placeOf(n.local.Last())
+	v.Released, v.To, v.Last, v.Heirs = true, to, placeOf(n.local.Last()), heirs
 	var failure error
 	for least := r.revision; ; {
 		now, found, err := n.register.held(ctx, least)

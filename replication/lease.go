@@ -29,6 +29,8 @@ type leaseValue struct {
 	// form of heirOf. The holder launches only while all of them promise not to take the lease, or shortly
 	// after a renewal. All other nodes wait for the end of the lease. nil: the holder runs an older release
 	// that knows no heirs.
+	//
+	// The holder that gives a lease up names the heirs that its successor is to name in its claim.
 	Heirs []string `json:"heirs"`
 
 	// Only in a cluster with several shards, where the key of the holder's node renews the lease and names the heirs,

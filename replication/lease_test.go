@@ -45,7 +45,7 @@ func (s *leaseScript) run(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "hold":
 		began := at(t, d, "renewed", 0)
-		s.tenure = tenure{lease: 15 * time.Second, margin: 2 * time.Second, grace: 500 * time.Millisecond, began: began, renewed: began, tried: began}
+		s.tenure = tenure{lease: 15 * time.Second, margin: 2 * time.Second, grace: 500 * time.Millisecond}.taken(began, heirsArg(t, d))
 		now = began
 	case "renew":
 		if heirs := s.tenure.trying(now); !d.HasArg("fails") {
@@ -72,11 +72,9 @@ func (s *leaseScript) challenge(t *testing.T, d *datadriven.TestData, now time.D
 		var revision, term uint64
 		d.ScanArgs(t, "rev", &revision)
 		d.ScanArgs(t, "term", &term)
-		v := leaseValue{Node: text(t, d, "node", ""), Term: term, Released: d.HasArg("released"), To: text(t, d, "to", "")}
-		if d.HasArg("heirs") {
-			v.Heirs = strings.Split(text(t, d, "heirs", ""), "+")
-		}
-		s.challenger.saw(now, revision, v)
+		s.challenger.saw(now, revision, leaseValue{
+			Node: text(t, d, "node", ""), Term: term, Released: d.HasArg("released"), To: text(t, d, "to", ""), Heirs: heirsArg(t, d),
+		})
 	case "vanished":
 		s.challenger.vanished(now)
 	case "back":
@@ -97,9 +95,20 @@ func (s *leaseScript) challenge(t *testing.T, d *datadriven.TestData, now time.D
 	}
 	if why := s.challenger.claimReason(now, d.HasArg("led")); why != "" {
 		v := s.challenger.claim(testCluster)
-		return fmt.Sprintf("may take it as %s for term %d: %s\n", v.Node, v.Term, why)
+		with := ""
+		if len(v.Heirs) > 0 {
+			with = fmt.Sprintf(" with heirs %v", v.Heirs)
+		}
+		return fmt.Sprintf("may take it as %s for term %d%s: %s\n", v.Node, v.Term, with, why)
 	}
 	return "waits\n"
+}
+
+func heirsArg(t *testing.T, d *datadriven.TestData) []string {
+	if !d.HasArg("heirs") {
+		return nil
+	}
+	return strings.Split(text(t, d, "heirs", ""), "+")
 }
 
 func heardOf(d *datadriven.TestData) outcome {

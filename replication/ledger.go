@@ -112,7 +112,8 @@ func (l *ledger) seeShard(at *shardState, s keyState) error {
 	case s.revision > at.revision || v.after(at.value):
 		at.value, at.revision = v, s.revision
 		at.renewal, at.renewed, at.over = v.Renewal, false, false
-		v.Heirs = []string{} // a node becomes an heir by a renewal that names it
+		at.value.Heirs = append([]string{}, v.Heirs...) // releases before this one write null
+		v.Heirs = at.value.Heirs
 		at.show(leaseSeen{value: v, revision: s.revision})
 		at.combine(l.nodes[v.Node])
 	}
@@ -143,15 +144,18 @@ func (l *ledger) seeNode(name string, s keyState) error {
 // combine computes the lease of a shard when the key of its node has changed, or is known for the first time.
 func (at *shardState) combine(node nodeState) {
 	v := at.value
-	v.Renewal, v.Heirs = max(v.Renewal, node.value.Renewal), []string{}
+	v.Renewal = max(v.Renewal, node.value.Renewal)
 	heirs, renews := node.value.renews(&at.value)
 	isOwn := node.value.Process == v.Process && node.value.Epoch == v.Epoch
 	switch {
-	case node.revision == 0:
+	case node.revision == 0 || v.Released: // what is given up is not renewed
 		return
 	case renews:
 		v.Heirs, at.renewal, at.renewed, at.over = heirs, node.value.Renewal, true, false
-	case at.over || isOwn && !at.renewed: // the process has just taken it
+	case at.over:
+		return
+	case isOwn && !at.renewed: // the process has just taken it, and begins to renew it
+		at.renewal = max(at.renewal, node.value.Renewal)
 		return
 	case !isOwn && !node.value.hasEnded(v.Process, v.Epoch):
 		return // a state from before the lease was taken, perhaps of a bucket that was lost: its revision says nothing
@@ -160,6 +164,7 @@ func (at *shardState) combine(node nodeState) {
 		if node.value.Renewal == at.renewal+1 {
 			return // nothing was missed
 		}
+		v.Heirs = []string{}
 	}
 	if revision := max(at.revision, node.revision); revision > at.lease.revision || v.after(at.lease.value) {
 		at.show(leaseSeen{value: v, revision: revision})

@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 )
@@ -63,7 +64,7 @@ func TestClaimInABucketMadeAnew(t *testing.T) {
 }
 
 // TestReleaseReadsTheLease: a node gives up its own lease, also after a renewal whose reply was lost, or where the bucket has lost it;
-// and no other one that a bucket which was made anew has at the revision that the node remembers.
+// and no other one that a bucket which was made anew has at the revision that the node remembers. It names the heirs of its successor.
 func TestReleaseReadsTheLease(t *testing.T) {
 	own := leaseValue{Cluster: testCluster.String(), Node: "a", Process: "pa", Term: 2}
 	renewed, other, earlier := own, own, own
@@ -89,8 +90,9 @@ func TestReleaseReadsTheLease(t *testing.T) {
 		for _, v := range c.stored {
 			at = must(t)(l.swap(t.Context(), v, at))
 		}
-		n := &Node{opts: Options{}.withDefaults(), register: l, local: &successorLocal{memLog: logOf()}}
+		n := &Node{opts: Options{Node: "a", Process: "pa"}.withDefaults(), register: l, local: &successorLocal{memLog: logOf()}}
 		n.leadership.value, n.leadership.revision = own, 1
+		n.leadership.tenure = tenure{lease: time.Minute}.taken(n.opts.Boot(), []string{"b/pb", "c/pc"})
 		if c.sure {
 			n.trusted.Store(int64(n.opts.Boot() + time.Minute))
 		}
@@ -100,6 +102,9 @@ func TestReleaseReadsTheLease(t *testing.T) {
 		got, _ := decodeLease(k.values[keyOfShard(0)].value)
 		if got.Node != c.want.Node || got.Released != c.want.Released || got.To != c.want.To {
 			t.Errorf("%s: the lease is %+v, want that of %+v", name, got, c.want)
+		}
+		if heirs := []string{"a/pa", "b/pb"}; got.Released && !slices.Equal(got.Heirs, heirs) {
+			t.Errorf("%s: heirs %v, want %v", name, got.Heirs, heirs)
 		}
 	}
 }

@@ -132,6 +132,46 @@ func (s *story) crashAfterAll(leader *simNode) {
 	s.live(time.Second, launching(next))
 }
 
+// A leader dies just after it was handed the shard, before it has renewed its lease: a node that follows leads soon, also the one
+// that has handed over.
+func TestSuccessorIsReplacedSoon(t *testing.T) {
+	for _, led := range []time.Duration{0, 30 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
+		t.Run(led.String(), func(t *testing.T) {
+			tell(t, []int{2, 3}, func(s *story) {
+				before, _ := s.led()
+				s.plan.handOver = 1
+				leader := s.waitFor(2*time.Second, func() *simNode {
+					if n := s.check.leader(); n != nil && n != before {
+						return n
+					}
+					return nil
+				})
+				s.plan.handOver = 0
+				s.live(led)
+				leader.die()
+				s.waitFor(2500*time.Millisecond, func() *simNode {
+					if n := s.check.leader(); n != nil && n != leader && launching(n)() == "" {
+						return n
+					}
+					return nil
+				})
+			})
+		})
+	}
+}
+
+// waitFor lets time pass until look returns a node, for so long at most.
+func (s *story) waitFor(most time.Duration, look func() *simNode) *simNode {
+	s.t.Helper()
+	for end := s.now + most; s.now < end; s.live(5 * time.Millisecond) {
+		if n := look(); n != nil {
+			return n
+		}
+	}
+	s.t.Fatalf("seed %d: at %s: it has not come for %s: %s", s.plan.seed, s.now, most, s.describe())
+	return nil
+}
+
 // A leader that stands still, or is cut off silently or by resets, launches no longer than the grace, and
 // another node leads within four seconds.
 func TestReplacedWithinTheGrace(t *testing.T) {

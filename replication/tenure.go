@@ -44,6 +44,17 @@ const (
 	heirKept  = 2 * time.Second
 )
 
+// taken returns the tenure of a holder that has begun at an instant to take the lease, in a claim that names heirs. None of them has
+// promised anything, so each counts as one whose promise has just ended.
+func (t tenure) taken(begun time.Duration, heirs []string) tenure {
+	t.began, t.renewed, t.tried, t.heirs = begun, begun, begun, heirs
+	t.promised = make(map[string]time.Duration)
+	for _, name := range heirs {
+		t.promised[name] = begun
+	}
+	return t
+}
+
 // succeeded records that a renewal that began at an instant is stored, and the heirs that it names.
 func (t *tenure) succeeded(begun time.Duration, heirs []string) {
 	t.renewed, t.heirs = max(t.renewed, begun), heirs
