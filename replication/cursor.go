@@ -27,11 +27,15 @@ type cursor struct {
 	own    History
 	// applied returns the newest applied commit of the node, which is part of the log; nil: the node may have
 	// applied commits that are not.
-	applied  func() job.Position
-	placing  job.Position // position of the frame that a leader publishes now, after the frames that the stream has lost
-	seq      uint64       // newest message that is judged; 0: none
-	imprint  imprint      // imprint of the message at seq
-	examined uint64       // suspects up to this sequence have been examined; without it, a suspect that leaves the place as it is would be examined for ever
+	applied func() job.Position
+	placing job.Position // position of the frame that a leader publishes now, after the frames that the stream has lost
+	seq     uint64       // newest message that is judged; 0: none
+	imprint imprint      // imprint of the message at seq
+	trail   trail        // messages before it that are not proven
+	doubt   doubt
+	// kept reports whether NATS is known to keep what it has acknowledged; nil: that is not known.
+	kept     func() bool
+	examined uint64 // suspects up to this sequence have been examined; without it, a suspect that leaves the place as it is would be examined for ever
 	// settled is what was known when a suspect had been examined and was void all the same. While it holds, and
 	// the stream still ends as it was judged, a further suspect is void too.
 	settled knowledge
@@ -150,7 +154,7 @@ func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, v
 		c.ahead = job.Position{}
 	}
 	if v != suspect {
-		c.seq, c.imprint = seq, imprintOf(message)
+		c.follows(seq, imprintOf(message))
 		c.emptied = c.emptied && v != accepted
 		return f, v, nil
 	}
@@ -164,7 +168,7 @@ type knowledge struct{ at, own, applied job.Position }
 func (c *cursor) knows() knowledge {
 	k := knowledge{at: c.at, own: c.own.Last()}
 	if c.applied != nil {
-		k.applied = c.applied()
+		k.applied = c.memory()
 	}
 	return k
 }
@@ -183,7 +187,7 @@ func (c *cursor) isSettled(ctx context.Context, seq uint64, v verdict) (bool, er
 // isLate reports whether a frame stands where the stream has lost another one: the node has applied a different
 // commit there, and it applies only commits of the log.
 func (c *cursor) isLate(f *Frame) bool {
-	if c.applied == nil || f.At.LSN > c.applied().LSN {
+	if c.applied == nil || f.At.LSN > c.memory().LSN {
 		return false
 	}
 	found, ok := c.own.Find(f.At.LSN)
@@ -193,10 +197,10 @@ func (c *cursor) isLate(f *Frame) bool {
 // isNext reports whether a frame is the next commit for this node although the stream has lost the one before
 // it: the frame continues what the node has applied.
 func (c *cursor) isNext(f *Frame) bool {
-	if c.applied == nil || c.at.LSN >= c.applied().LSN || f.At == c.placing {
+	if c.applied == nil || c.at.LSN >= c.memory().LSN || f.At == c.placing {
 		return false
 	}
-	end := tail{next: c.next, at: c.applied()}
+	end := tail{next: c.next, at: c.memory()}
 	return end.continues(f)
 }
 
@@ -235,7 +239,7 @@ func (c *cursor) readOn(ctx context.Context, accept func(f *Frame) error, enough
 		return false, c.locate(ctx)
 	}
 	if before := first - min(first, 1); c.seq < before {
-		c.seq, c.imprint = before, imprint{}
+		c.moveTo(before, imprint{})
 	}
 	if c.seq == last {
 		return true, nil
@@ -270,7 +274,7 @@ func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) 
 func (c *cursor) skip(ctx context.Context, seq uint64) error {
 	first, last, err := c.stream.Bounds(ctx)
 	if err == nil && seq >= first && seq <= last {
-		c.seq, c.imprint = seq, imprint{}
+		c.follows(seq, imprint{})
 	}
 	return err
 }

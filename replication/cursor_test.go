@@ -269,6 +269,14 @@ func (s *roundsOf) GetRange(ctx context.Context, first, last uint64) ([][]byte, 
 	return s.memStream.GetRange(ctx, first, last)
 }
 
+func (s *roundsOf) StoredRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	s.rounds++
+	if last-first >= rangeMost {
+		return nil, fmt.Errorf("%d to %d are more than %d messages", first, last, rangeMost)
+	}
+	return s.memStream.StoredRange(ctx, first, last)
+}
+
 func (s *roundsOf) Stored(ctx context.Context, seq uint64) ([]byte, error) {
 	s.rounds++
 	return s.memStream.Stored(ctx, seq)
@@ -298,7 +306,11 @@ func TestLevelNodeLeadsAfterFewReads(t *testing.T) {
 	}
 	const located = 3 + 11 + 2*reviewMessages/rangeMost // the bounds, the search among 1,000 messages, and the review there and back
 	level("at the start", located)
-	level("as a follower that has read all", 2)
+	level("as a follower that has read all", 1+reviewMessages/rangeMost)
+	level("once more", 2)
+	w.kept = func() bool { return true }
+	level("where NATS keeps what it has acknowledged", 2)
+	w.kept = nil
 	s.messages = s.messages[:len(s.messages)-3]
 	level("after the stream has lost its end", 1+located)
 	if w.at != all[len(all)-4].At {

@@ -47,20 +47,26 @@ func (c *cursor) stored(ctx context.Context, seq uint64) (imprint, error) {
 }
 
 // stands reports whether the stream still has the message up to which the cursor has judged it. A stream loses messages at
-// its end only, so what comes before that message is what it was, too, and the place needs not be located.
+// its end only, so what comes before that message is what it was when that message was judged.
 func (c *cursor) stands(ctx context.Context) (bool, error) {
-	if c.seq == 0 || c.imprint == unread || c.imprint == (imprint{}) {
+	if !c.isPlaced() {
 		return false, nil
 	}
 	found, err := c.standing(ctx)
 	return err == nil && found == c.imprint, err
 }
 
-// resume stays at the cursor's place if that stands, and otherwise locates it anew.
+// isPlaced reports whether the cursor knows the message at its place.
+func (c *cursor) isPlaced() bool { return c.seq != 0 && c.imprint != unread && c.imprint != imprint{} }
+
+// resume stays at the cursor's place if that and what was judged before it stand, and otherwise locates it anew.
 func (c *cursor) resume(ctx context.Context) error {
-	stands, err := c.stands(ctx)
-	if err != nil || stands {
-		return err
+	if !c.isPlaced() {
+		return c.locate(ctx)
 	}
-	return c.locate(ctx)
+	err := c.prove(ctx)
+	if errors.Is(err, errRegrown) {
+		return c.locate(ctx)
+	}
+	return err
 }

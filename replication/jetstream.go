@@ -224,10 +224,20 @@ func (s *jetStream) Get(ctx context.Context, seq uint64) ([]byte, error) {
 
 // GetRange implements stream: the requests are under way at the same time.
 func (s *jetStream) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	return each(ctx, first, last, s.Get)
+}
+
+// StoredRange implements stream, as GetRange does.
+func (s *jetStream) StoredRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	return each(ctx, first, last, s.Stored)
+}
+
+// each reads the messages of all sequences from first to last at the same time. One that is missing is nil.
+func each(ctx context.Context, first, last uint64, get func(context.Context, uint64) ([]byte, error)) ([][]byte, error) {
 	messages, failed := make([][]byte, last-first+1), make([]error, last-first+1)
 	var all sync.WaitGroup
 	for i := range messages {
-		all.Go(func() { messages[i], failed[i] = s.Get(ctx, first+uint64(i)) })
+		all.Go(func() { messages[i], failed[i] = get(ctx, first+uint64(i)) })
 	}
 	all.Wait()
 	for _, err := range failed {

@@ -87,7 +87,7 @@ func (n *Node) open(ctx context.Context) error {
 // The order of its steps is what makes a takeover lose nothing:
 //
 //   - catchUp accepts every frame that the stream has, so this node has everything that was acknowledged
-//     because the stream had it;
+//     because the stream had it; proveRead makes sure that those stand there which it has judged, one after the other;
 //   - lacks refuses to lead if the stream shows a frame beyond a gap: those commits are on other disks only;
 //   - confirm publishes what only this node's disk has, because that may have been acknowledged before the
 //     stream lost it;
@@ -131,6 +131,9 @@ func (n *Node) readToEnd(ctx context.Context, again bool) error {
 		return err
 	}
 	if err := n.writer.catchUp(ctx, n.accept); err != nil {
+		return err
+	}
+	if err := n.writer.proveRead(ctx); err != nil {
 		return err
 	}
 	if err := n.writer.lacks(); err != nil {

@@ -15,6 +15,9 @@ import (
 // The place is a little before the newest such message. A message that a deposed leader published late may
 // stand after the one that made it void, and only reading in order shows that.
 func (c *cursor) locate(ctx context.Context) error {
+	if err := c.doubts(ctx); err != nil {
+		return err
+	}
 	first, last, err := c.stream.Bounds(ctx)
 	if err != nil {
 		return err
@@ -40,7 +43,7 @@ func (c *cursor) locate(ctx context.Context) error {
 		return nil
 	}
 	// The messages before the run must be judged too, if the beginning of the stream is no earlier in the log.
-	here, at, imprint := c.seq, c.at, c.imprint
+	here, at, imprint := c.seq, c.at, c.imprint // the trail is empty
 	err = c.locateFirst(ctx, first, last)
 	if err == nil && c.at.LSN >= at.LSN {
 		return nil
@@ -57,7 +60,7 @@ func (c *cursor) locate(ctx context.Context) error {
 func (c *cursor) sure() uint64 {
 	lsn := c.own.Last().LSN
 	if c.applied != nil {
-		lsn = min(lsn, c.applied().LSN)
+		lsn = min(lsn, c.memory().LSN)
 	}
 	return lsn
 }
@@ -109,7 +112,8 @@ func oldestOfRun(known []placed) placed {
 // goBefore moves the cursor before a frame that is part of the node's log, or after it if the log begins with
 // it. The imprint is read when a publication needs it.
 func (c *cursor) goBefore(p placed) {
-	c.seq, c.at, c.imprint, c.emptied = p.seq, p.At, unread, false
+	c.moveTo(p.seq, unread)
+	c.at, c.emptied = p.At, false
 	if c.hasBefore(p.Frame) {
 		c.seq = p.seq - 1
 		c.at, _ = c.own.Find(p.At.LSN - 1)
@@ -160,14 +164,16 @@ func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 		if !c.hasBefore(f) {
 			return fmt.Errorf("%w: it begins with %v, and the log ends with %v", errBehind, f.At, own)
 		}
-		c.seq, c.imprint, c.emptied = seq-1, unread, false
+		c.moveTo(seq-1, unread)
+		c.emptied = false
 		c.at, _ = c.own.Find(f.At.LSN - 1)
 		return nil
 	}
 	// The stream has no frames. The newest commit of the log may never have been in it. A stream that the node
 	// had read to its end before it was emptied hid nothing.
 	c.emptied = last > 0 && c.seq != last
-	c.seq, c.at, c.imprint = last, own, unread
+	c.moveTo(last, unread)
+	c.at = own
 	if before, ok := c.own.Find(own.LSN - min(own.LSN, 1)); ok {
 		c.at = before
 	}

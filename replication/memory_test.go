@@ -218,6 +218,10 @@ func (l *memLog) accept(f *Frame) error {
 	return nil
 }
 
+func (s *memStream) StoredRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	return getEach(ctx, s, first, last)
+}
+
 // getEach does what [stream] promises of GetRange, one message after the other.
 func getEach(ctx context.Context, s stream, first, last uint64) (messages [][]byte, err error) {
 	for seq := first; seq <= last; seq++ {

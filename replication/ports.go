@@ -28,6 +28,9 @@ type stream interface {
 	Lacks(ctx context.Context, seq uint64) (bool, error)
 	// Stored returns a message as the server that leads the stream has it. It returns the same errors as Get.
 	Stored(ctx context.Context, seq uint64) ([]byte, error)
+	// StoredRange returns the messages of all sequences from first to last as the server that leads the stream has them, in
+	// about the time of one. There are at most rangeMost. A message that it does not have is nil.
+	StoredRange(ctx context.Context, first, last uint64) ([][]byte, error)
 	// Pause waits a short time before the caller tries again.
 	Pause(ctx context.Context) error
 }

@@ -51,6 +51,7 @@ type plan struct {
 	stall                time.Duration // about the time between two times that beats are late
 	stuck                float64       // the loop of a leader stands still after a commit, and the rest of its process does not
 	roll                 float64       // a process is of another release than the one before it
+	anew                 float64       // while a publication is under way, the stream is lost and grows to the same length without it
 	several              bool          // the cluster has several shards, see simKeys
 	ends                 time.Duration // about the time between two ends of an epoch
 	shardsPlan
@@ -91,6 +92,7 @@ func newPlan(seed uint64) plan {
 	if p.mode == losing && r.IntN(2) == 0 {
 		p.mode, p.stream.requestLate, p.latest = regrowing, 0.05+0.2*r.Float64(), 40*time.Second
 		p.crash = 4*time.Second + time.Duration(r.Int64N(int64(8*time.Second)))
+		p.anew = 0.03
 	}
 	p.roll = some(0.8)
 	p.slow, p.split = every(15*time.Second), every(20*time.Second)
@@ -99,7 +101,19 @@ func newPlan(seed uint64) plan {
 	}
 	p.stall = every(10 * time.Second)
 	p.stuck = some(0.02)
+	if seed%8 == 4 {
+		p.growAnew(r)
+	}
 	return p
+}
+
+// growAnew makes a plan one in which the stream is often lost and grows to the same length again. The seeds of these worlds
+// are apart, too.
+func (p *plan) growAnew(r *rand.Rand) {
+	p.mode, p.failOpen, p.deletion, p.length = regrowing, 0, 0, 2*time.Minute
+	p.loss = 5*time.Second + time.Duration(r.Int64N(int64(20*time.Second)))
+	p.stream.requestLate, p.latest = 0.05*r.Float64(), 40*time.Second
+	p.crash, p.anew = 5*time.Second+time.Duration(r.Int64N(int64(20*time.Second))), 0.1+0.2*r.Float64()
 }
 
 // rollOften makes a plan one in which nodes with other releases are away while others begin to lead. The seeds of these

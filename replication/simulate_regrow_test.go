@@ -30,9 +30,48 @@ func (s *simStream) gather(p publication) bool {
 		return true
 	}
 	if p.expect == s.last() {
+		if s.chance(s.plan.anew) && s.renew(p) {
+			return true
+		}
 		s.regrow()
 	}
 	return false
+}
+
+// renew makes the stream lose all that it has, for another log to grow in it to the same length: then p arrives, which
+// continues what a node has read that has seen nothing of all this, and the leader dies. Before that somebody may depose
+// the publisher. It reports whether it has done so; p is held back then.
+func (s *simStream) renew(p publication) bool {
+	keep := 1 + s.rng.IntN(4)
+	if all := len(s.messages); s.late.message != nil || all < keep || s.spare(all) < all {
+		return false
+	}
+	s.saw("the stream grows anew")
+	s.trim(keep)
+	s.lose(keep)
+	s.forget()
+	s.late = p
+	if leader := s.check.leader(); leader != nil && s.rng.IntN(2) == 0 {
+		leader.pause(s.between(5*time.Second, 20*time.Second))
+	}
+	return true
+}
+
+// fill stores the publication for which the stream has grown anew, as soon as it fits.
+func (s *simStream) fill() {
+	p := s.late
+	switch {
+	case p.message == nil || s.healed || p.expect > s.last():
+	case p.expect < s.last() || s.now-p.since > heldTime:
+		s.late = publication{}
+	default:
+		s.late = publication{}
+		s.saw("late frame after a stream that grew anew")
+		_, _ = s.publish(p.message, p.expect, s.era)
+		if leader := s.check.leader(); leader != nil && s.rng.IntN(4) > 0 {
+			s.after(s.between(0, 100*time.Millisecond), func() { leader.crash(s.between(time.Second, 20*time.Second)) })
+		}
+	}
 }
 
 // shrink drops what stands in the place of a late publication, and the publication takes that place.

@@ -15,6 +15,7 @@ type simStream struct {
 	before   uint64
 	first    uint64 // LSN that a node must have to lead, of a stream that was made anew; see metaFirst
 	messages []simMessage
+	late     publication   // of a world that regrows: it waits until the stream that it grows anew has the length that it expects
 	held     []publication // of a world that regrows: publications that wait for a gap into which they fit
 	offTill  time.Duration // until then no server leads it
 	era      int           // number of times that requests under way were lost
@@ -41,7 +42,9 @@ func (s *simStream) publish(message []byte, expect uint64, era int) (uint64, err
 	}
 	s.messages = append(s.messages, simMessage{message, s.now})
 	s.check.stored(message)
-	return s.last(), nil
+	seq := s.last()
+	s.fill()
+	return seq, nil
 }
 
 // lose drops acknowledged messages from the end, and all requests under way.
@@ -145,17 +148,32 @@ func (s streamOfNode) GetRange(ctx context.Context, first, last uint64) ([][]byt
 }
 
 func (s streamOfNode) Stored(ctx context.Context, seq uint64) (message []byte, err error) {
+	found, err := s.StoredRange(ctx, seq, seq)
+	if err == nil && found[0] == nil {
+		return nil, errNoMessage
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func (s streamOfNode) StoredRange(ctx context.Context, first, last uint64) (messages [][]byte, err error) {
 	err = s.request(s.node.machine, s.plan.reads, func() error {
 		if err := s.state(); err != nil {
 			return err
 		}
-		if seq <= s.before || seq > s.last() {
-			return errNoMessage
+		messages = nil // the request may have come before
+		for seq := first; seq <= last; seq++ {
+			var message []byte
+			if seq > s.before && seq <= s.last() {
+				message = s.messages[seq-s.before-1].data
+			}
+			messages = append(messages, message)
 		}
-		message = s.messages[seq-s.before-1].data
 		return nil
 	})
-	return message, errors.Join(err, ctx.Err())
+	return messages, errors.Join(err, ctx.Err())
 }
 
 func (s streamOfNode) Pause(ctx context.Context) error {

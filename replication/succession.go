@@ -41,7 +41,7 @@ func (n *Node) succeeds() bool {
 		return false
 	}
 	isLevel := w.at == l.Last.position() && w.at == n.local.Last() && w.at == n.local.Applied()
-	return isLevel && w.seq > 0 && w.imprint != unread && w.imprint != imprint{} && w.lacks() == nil
+	return isLevel && w.isPlaced() && w.lacks() == nil
 }
 
 // lastTime bounds the wait for the last commit of a leader that has given the lease up. The lease names it, and is written after
@@ -72,16 +72,14 @@ func (f *tailSession) readToLast(ctx context.Context, l *leaseValue) error {
 }
 
 // takeAndPlace claims the lease and places the record of the epoch, at the same time. Meanwhile it checks that the stream
-// still has the message up to which this node has judged it: [cursor.resume] does that before, where there is time. An error
+// still has what this node has judged: [cursor.resume] does that before, where there is time. An error
 // leaves the record in the stream, or not.
 func (n *Node) takeAndPlace(ctx context.Context, t *succession, f *Frame) error {
 	claimed := n.together(func() { n.claimBeside(ctx, t) })
-	seq, before := n.writer.seq, n.writer.imprint
+	before := n.writer.unproven()
+	n.writer.trail.count = 0
 	var stands bool
-	looked := n.together(func() {
-		found, err := n.writer.stored(ctx, seq)
-		stands = err == nil && found == before
-	})
+	looked := n.together(func() { stands = n.writer.compare(ctx, before) == nil })
 	err := n.writer.place(ctx, f)
 	looked()
 	claimed()

@@ -19,8 +19,6 @@ type writer struct {
 	// stamp is the time of the newest publication; each publication gets a later one, so that no two are the
 	// same message.
 	stamp instant.Millis
-	// kept reports whether NATS is known to keep what it has acknowledged; nil: that is not known.
-	kept func() bool
 	// confirmed is the LSN of the newest frame that place has brought into the stream. Other goroutines may
 	// read it.
 	confirmed atomic.Uint64
@@ -127,7 +125,7 @@ func (w *writer) nextFrame(f *Frame) (Frame, error) {
 // publish sends one frame. If it returns nil, the frame is part of the log. Where NATS is not known to keep
 // what it acknowledged, that costs a read before the first publication and one after each.
 func (w *writer) publish(ctx context.Context, f *Frame) error {
-	proven := w.kept != nil && w.kept()
+	proven := w.keeps()
 	if !proven && w.imprint == unread {
 		found, err := w.standing(ctx)
 		if err != nil {
@@ -143,20 +141,11 @@ func (w *writer) publish(ctx context.Context, f *Frame) error {
 		err = errWrongSequence // the frame is stored, but another message may stand before it
 	}
 	if err == nil && !proven {
-		err = w.prove(ctx)
+		err = w.prove(ctx) // that the frame is the next one of the log
 	}
 	if err == nil {
-		w.seq, w.at, w.imprint = seq, f.At, imprintOf(w.buf)
-	}
-	return err
-}
-
-// prove returns nil if an acknowledgement for the next sequence proves that the frame is the next one of the
-// log: the message before it is still the one that was judged.
-func (w *writer) prove(ctx context.Context) error {
-	found, err := w.standing(ctx)
-	if err == nil && found != w.imprint {
-		err = errWrongSequence
+		w.moveTo(seq, imprintOf(w.buf))
+		w.at = f.At
 	}
 	return err
 }
@@ -169,7 +158,7 @@ func (w *writer) resolve(ctx context.Context, f *Frame, cause error) error {
 		if err := w.restore(ctx); err != nil {
 			return err
 		}
-		w.seq, w.imprint = 0, imprint{}
+		w.moveTo(0, imprint{})
 	case !errors.Is(cause, errWrongSequence):
 		// The publication may still be under way. Publishing the frame a second time does no harm.
 		if err := w.stream.Pause(ctx); err != nil {
@@ -231,7 +220,7 @@ func (w *writer) leap(ctx context.Context, f *Frame) error {
 			return &overtaken{got.At}
 		}
 	}
-	w.seq, w.imprint = last, unread
+	w.moveTo(last, unread)
 	w.at = job.Position{LSN: f.At.LSN - 1, Epoch: w.at.Epoch, Hash: f.Prev}
 	return nil
 }
