@@ -62,12 +62,15 @@ func (b *beat) reads() byte {
 // newBeat returns the beat for the node's present state.
 func (n *Node) newBeat() beat {
 	n.mu.Lock()
-	role := n.role
+	role, doubts, sure := n.role, n.doubts, n.sure
 	n.mu.Unlock()
 	last := n.local.Last()
+	if doubts && role != RoleLeader { // no node waits for what may be no part of the log
+		last = sure
+	}
 	b := beat{
 		Version: beatVersion, Node: n.opts.Node, Process: n.opts.Process, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
-		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: n.opts.rows, Heads: true,
+		Applied: min(n.local.Applied().LSN, last.LSN), Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: n.opts.rows, Heads: true,
 	}
 	if n.discard.Load() { // what it has is of another log
 		b.Epoch, b.LSN, b.Applied = 0, 0, 0

@@ -22,7 +22,8 @@
 //
 // A frame is the unit of all of this (frame). When a reader cannot be sure of its place in the stream, it locates
 // the place again from its own log (locate), and reads several messages at a time (window). Where NATS is not known to
-// sync, the writer compares imprints of messages (imprint), and the leader waits for the disk of a standby (copies).
+// sync, the messages that were judged are compared with the stream before anything depends on them (imprint, trail), and the
+// leader waits for the disk of a standby (copies).
 //
 // # The path of a leadership
 //

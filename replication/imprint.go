@@ -28,15 +28,11 @@ func imprintOf(message []byte) (s imprint) {
 
 // standing returns the imprint of the message that is now in the stream at the cursor's sequence. It asks the
 // stream's leader, because another server may still have a message that the stream has lost.
-func (c *cursor) standing(ctx context.Context) (imprint, error) { return c.stored(ctx, c.seq) }
-
-// stored returns the imprint of a message of the stream, as standing does. It may be called beside other methods of the
-// cursor.
-func (c *cursor) stored(ctx context.Context, seq uint64) (imprint, error) {
-	if seq == 0 {
+func (c *cursor) standing(ctx context.Context) (imprint, error) {
+	if c.seq == 0 {
 		return imprint{}, nil
 	}
-	message, err := c.stream.Stored(ctx, seq)
+	message, err := c.stream.Stored(ctx, c.seq)
 	switch {
 	case errors.Is(err, errNoMessage):
 		return imprint{}, nil

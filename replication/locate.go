@@ -43,12 +43,12 @@ func (c *cursor) locate(ctx context.Context) error {
 		return nil
 	}
 	// The messages before the run must be judged too, if the beginning of the stream is no earlier in the log.
-	here, at, imprint := c.seq, c.at, c.imprint // the trail is empty
+	here, at, imprint, trail := c.seq, c.at, c.imprint, c.trail
 	err = c.locateFirst(ctx, first, last)
 	if err == nil && c.at.LSN >= at.LSN {
 		return nil
 	}
-	c.seq, c.at, c.imprint = here, at, imprint
+	c.seq, c.at, c.imprint, c.trail = here, at, imprint, trail
 	if errors.Is(err, errBehind) {
 		return nil
 	}
@@ -69,6 +69,7 @@ func (c *cursor) sure() uint64 {
 type placed struct {
 	seq uint64
 	*Frame
+	imprint imprint // of its message
 }
 
 // review returns the frames that are part of the node's log, the newest first, among the last reviewMessages
@@ -77,12 +78,13 @@ type placed struct {
 func (c *cursor) review(ctx context.Context, first, seq uint64) (known []placed, whole bool, err error) {
 	window := window{cursor: c, first: max(first, 1), back: true}
 	for left := reviewMessages; seq >= first && seq > 0 && left > 0; seq-- {
-		f, err := window.frame(ctx, seq)
+		message, err := window.get(ctx, seq)
+		f, err := c.framed(message, err)
 		if err != nil {
 			return nil, false, err
 		}
 		if f != nil && c.has(f.At) {
-			known = append(known, placed{seq, f})
+			known = append(known, placed{seq, f, imprintOf(message)})
 		}
 		if len(known) > 0 {
 			left--
@@ -110,14 +112,16 @@ func oldestOfRun(known []placed) placed {
 }
 
 // goBefore moves the cursor before a frame that is part of the node's log, or after it if the log begins with
-// it. The imprint is read when a publication needs it.
+// it.
 func (c *cursor) goBefore(p placed) {
-	c.moveTo(p.seq, unread)
-	c.at, c.emptied = p.At, false
-	if c.hasBefore(p.Frame) {
-		c.seq = p.seq - 1
-		c.at, _ = c.own.Find(p.At.LSN - 1)
+	c.emptied = false
+	if !c.hasBefore(p.Frame) {
+		c.moveTo(p.seq, p.imprint)
+		c.at = p.At
+		return
 	}
+	c.startAt(p.seq, p.imprint)
+	c.at, _ = c.own.Find(p.At.LSN - 1)
 }
 
 // reviewMessages is how many messages are judged again when the place has to be located anew. A late message of
@@ -154,7 +158,8 @@ func (c *cursor) newestUpTo(ctx context.Context, first, last, lsn uint64) (uint6
 func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 	own := c.own.Last()
 	for seq := first; seq <= last; seq++ {
-		f, err := c.readFrame(ctx, seq)
+		message, err := c.get(ctx, seq)
+		f, err := c.framed(message, err)
 		if err != nil {
 			return err
 		}
@@ -164,7 +169,7 @@ func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 		if !c.hasBefore(f) {
 			return fmt.Errorf("%w: it begins with %v, and the log ends with %v", errBehind, f.At, own)
 		}
-		c.moveTo(seq-1, unread)
+		c.startAt(seq, imprintOf(message))
 		c.emptied = false
 		c.at, _ = c.own.Find(f.At.LSN - 1)
 		return nil

@@ -90,8 +90,10 @@ type Node struct {
 	// to other nodes. It is never held during a request or a call of Local.
 	mu          sync.Mutex
 	role        string
-	term        uint64 // term of the lease that this node holds; 0: none
-	lastHolder  string // holder of the lease as last seen
+	sure        job.Position // if doubts: newest commit that is part of the log for sure
+	doubts      bool         // it has applied commits that may be no part of the log, see doubt
+	term        uint64       // term of the lease that this node holds; 0: none
+	lastHolder  string       // holder of the lease as last seen
 	lastProcess string
 	lastTerm    uint64
 	awaits      []string      // members for which this node waits before it leads

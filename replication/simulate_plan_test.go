@@ -104,6 +104,9 @@ func newPlan(seed uint64) plan {
 	if seed%8 == 4 {
 		p.growAnew(r)
 	}
+	if p.anew > 0 {
+		p.bucket = 0 // a stream that has lost all, and the bucket with it, are for an operator
+	}
 	return p
 }
 

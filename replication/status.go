@@ -72,6 +72,9 @@ func (n *Node) publishStatus(role string) {
 	if role == RoleLeader && n.role != role {
 		n.peers.leads(n.opts.Boot())
 	}
+	if role != RoleLeader { // who leads has none, and the engine's goroutine owns the writer
+		n.sure, n.doubts = n.writer.doubted()
+	}
 	n.role = role
 	n.lastHolder, n.lastProcess, n.lastTerm = n.challenger.value.Node, n.challenger.value.Process, n.challenger.value.Term
 	if n.term = 0; role == RoleLeader || role == RoleCandidate {

@@ -36,6 +36,15 @@ func (t *trail) add(j judged) {
 // moveTo moves the cursor behind a message. What it has judged before is not its trail any more.
 func (c *cursor) moveTo(seq uint64, s imprint) { c.seq, c.imprint, c.trail.count = seq, s, 0 }
 
+// startAt moves the cursor before a message that stands there now. The message before that one is read when a publication needs
+// its imprint.
+func (c *cursor) startAt(seq uint64, s imprint) {
+	c.moveTo(seq-1, unread)
+	first := c.newest()
+	first.seq, first.imprint = seq, s
+	c.trail.add(first)
+}
+
 // follows moves the cursor behind the message that comes after its place.
 func (c *cursor) follows(seq uint64, s imprint) {
 	if c.seq > 0 && c.imprint != unread {
@@ -59,7 +68,7 @@ func (c *cursor) unproven() (all []judged) {
 	for i := max(0, t.count-len(t.judged)); i < t.count && !c.keeps(); i++ {
 		all = append(all, t.judged[i%len(t.judged)])
 	}
-	if c.seq > 0 {
+	if c.seq > 0 && c.imprint != unread {
 		all = append(all, c.newest())
 	}
 	return all
@@ -134,10 +143,10 @@ type doubt struct {
 	upTo job.Position // newest applied commit
 }
 
-// doubts examines the trail before it is given up: where a message stands that was judged, and another one before it, the
-// stream lost its end between the two.
+// doubts examines the trail before it is given up: where a message stands that was judged, and not the one before it, the
+// stream lost its end between the two. A leader has none about the commits of its own.
 func (c *cursor) doubts(ctx context.Context) error {
-	if c.trail.count == 0 || c.keeps() || c.applied == nil {
+	if _, isSo := c.doubted(); isSo || c.trail.count == 0 || c.keeps() || c.applied == nil || c.placing != (job.Position{}) {
 		return nil
 	}
 	all := c.unproven()
@@ -157,11 +166,16 @@ func (c *cursor) doubts(ctx context.Context) error {
 	return nil
 }
 
+// doubted reports whether the node has applied commits that may be no part of the log, and after which one.
+func (c *cursor) doubted() (after job.Position, isSo bool) {
+	d := &c.doubt
+	return d.sure, d.sure != d.upTo && c.applied != nil && c.applied() == d.upTo
+}
+
 // memory returns the newest commit of the node that is part of the log because the node has applied it.
 func (c *cursor) memory() job.Position {
-	at := c.applied()
-	if at == c.doubt.upTo {
-		return c.doubt.sure
+	if after, isSo := c.doubted(); isSo {
+		return after
 	}
-	return at
+	return c.applied()
 }

@@ -44,8 +44,3 @@ func (w *window) read(ctx context.Context, seq uint64) (err error) {
 	w.from = from
 	return err
 }
-
-// frame does what [cursor.readFrame] does, and reads ahead.
-func (w *window) frame(ctx context.Context, seq uint64) (*Frame, error) {
-	return w.framed(w.get(ctx, seq))
-}

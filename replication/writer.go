@@ -46,9 +46,9 @@ func (o *overtaken) Unwrap() error { return ErrDeposed }
 // of ctx when that ends; then the frame may or may not be part of the log.
 //
 // Only one frame is under way at a time, and the stream accepts it only after messages that this node has
-// judged. An acknowledgement with exactly the next sequence counts as proof if the stream still has the message
+// judged. An acknowledgement with exactly the next sequence counts as proof if the stream still has the messages
 // before it that this node has judged: the stream may have lost its end and grown to the same length again. In
-// all other cases place reads the stream until it finds the frame, or another one in its place.
+// all other cases place reads the stream until it finds the frame behind such messages, or another one in its place.
 func (w *writer) place(ctx context.Context, f *Frame) error {
 	w.own, w.placing = upTo{w.log, f}, f.At
 	defer func() { w.own, w.placing = w.log, job.Position{} }()
@@ -171,7 +171,10 @@ func (w *writer) resolve(ctx context.Context, f *Frame, cause error) error {
 		err = w.catchUp(ctx, func(got *Frame) error { return w.recognise(f, got) })
 	}
 	if errors.Is(err, errReached) {
-		return nil
+		if err = w.proveRead(ctx); err != nil {
+			w.at = w.own.Last() // the frame is not found yet
+		}
+		return err
 	}
 	if errors.Is(err, errBehind) {
 		return w.leap(ctx, f)
@@ -204,8 +207,8 @@ func (w *writer) logged(at job.Position) bool {
 }
 
 // leap moves the cursor to the end of a stream that holds nothing of this node's log, as after an operator has
-// emptied it: unless a later leader has written there, the log continues from there. The newest message alone
-// does not show that: it may be an earlier attempt of this node, after the later leader's message.
+// emptied it: unless a later leader has written there, or the last one has gone on there, the log continues from there. The
+// newest message alone does not show that: it may be an earlier attempt of this node, after the later leader's message.
 func (w *writer) leap(ctx context.Context, f *Frame) error {
 	first, last, err := w.stream.Bounds(ctx)
 	if err != nil {
@@ -217,6 +220,9 @@ func (w *writer) leap(ctx context.Context, f *Frame) error {
 			return err
 		}
 		if got != nil && got.At.Epoch > f.At.Epoch {
+			return &overtaken{got.At}
+		}
+		if got != nil && got.At.Epoch == f.At.Epoch && got.At.LSN > w.log.Last().LSN && w.logged(f.At) { // f is published again, by a candidate
 			return &overtaken{got.At}
 		}
 	}
