@@ -32,7 +32,7 @@ type cursor struct {
 	seq     uint64       // newest message that is judged; 0: none
 	imprint imprint      // imprint of the message at seq
 	trail   trail        // messages before it that are not proven
-	doubt   doubt
+	doubt   doubt        // what of the node's own commits may be no part of the log
 	// kept reports whether NATS is known to keep what it has acknowledged; nil: that is not known.
 	kept     func() bool
 	examined uint64 // suspects up to this sequence have been examined; without it, a suspect that leaves the place as it is would be examined for ever
