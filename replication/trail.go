@@ -14,8 +14,8 @@ import (
 // s: the message s+1 can be a late one that continues what the reader knew, while other readers have the commits of the new
 // message s before it. The imprint of s+1 does not show that, and that of s does. Reading each message a second time would
 // find it at once. It is enough to do so before a node leads, and before it locates its place anew: the next message of a
-// leader continues another commit, so it is a suspect. A late message is a publication for which its leader waited in vain, so
-// a run of them is shorter than the trail.
+// leader continues another commit, so it is a suspect. Each late message is a publication of
+// another commit for which its leader waited in vain, so a run of them is shorter than the trail.
 type trail struct {
 	judged [reviewMessages - 1]judged // a ring
 	count  int                        // of all that were added
