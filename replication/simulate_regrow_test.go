@@ -46,6 +46,11 @@ func (s *simStream) renew(p publication) bool {
 	if all := len(s.messages); s.late.message != nil || all < keep || s.spare(all) < all {
 		return false
 	}
+	for _, n := range s.nodes {
+		if len(n.local.known.Nodes) == 0 {
+			return false // it could not tell whether it lacks something
+		}
+	}
 	s.saw("the stream grows anew")
 	s.trim(keep)
 	s.lose(keep)
