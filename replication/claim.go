@@ -122,6 +122,10 @@ func (n *Node) claim(ctx context.Context) bool {
 		return false
 	}
 	word, key := n.challenger.promises, n.challenger.keyOf(n.challenger.revision)
+	if key == 0 && n.challenger.revision != 0 { // the bucket was made anew, and the loop has not heard of that yet
+		n.refresh(ctx)
+		return false
+	}
 	word.claim(n.opts.Boot(), key)
 	// A promise may have been given since the caller checked. From here on none is, so this check is final.
 	if n.reasonNow(n.opts.Boot()) == "" {

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 )
@@ -84,6 +85,26 @@ func TestClaimIsLost(t *testing.T) {
 	at := k.values[keyOfShard(0)].revision
 	if renewed(t, h, &now); k.values[keyOfShard(0)].revision != at {
 		t.Error("the key of the shard is written with each renewal")
+	}
+}
+
+// TestLateClaimInANewBucket: a claim was under way when the bucket was lost, by one of the revisions that the key of the shard had
+// there. It comes when the leader has written its lease into a new bucket, whose revisions begin again, and takes nothing.
+func TestLateClaimInANewBucket(t *testing.T) {
+	for late := uint64(1); late <= 3; late++ { // the key had the revisions 2 and 3
+		now := time.Hour
+		h, n, _, _ := newTaken(t, &now)
+		k := h.keys.(*racingKeys)
+		clear(k.values)
+		k.revision = 0
+		for range 3 {
+			renewed(t, h, &now)
+		}
+		claim := leaseValue{Cluster: testCluster.String(), Node: "b", Process: "pb", Term: 2, Epoch: 1}
+		if _, err := k.put(t.Context(), keyOfShard(0), claim.encode(), late); !errors.Is(err, errLost) || n.Trust() <= 0 {
+			t.Errorf("a claim by revision %d: %v; the leader trusts for %s", late, err, n.Trust())
+		}
+		n.leadership.end()
 	}
 }
 

@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -252,6 +253,8 @@ func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) err
 // restore writes the key of a member's shard into a bucket that was made anew, or has gone back, with the present epoch, over
 // nothing but what is of this member, or was there before it. If another node was faster, the member loses the shard: that node
 // found no key of this one whose epoch it could have ended, so the key of the shard alone says which of the two has the lease.
+//
+// The key gets none of the revisions that it had in the bucket that was lost: a claim that names one of them may be under way still.
 func (h *hostLease) restore(ctx context.Context, n *Node) error {
 	r := &n.leadership
 	r.mu.Lock()
@@ -266,11 +269,14 @@ func (h *hostLease) restore(ctx context.Context, n *Node) error {
 		return nil
 	case err != nil:
 		return err
-	case isOwn && found.Epoch == v.Epoch: // an earlier try has written it, whose reply was lost
-	default:
+	}
+	had := h.ledger.had(n.opts.Shard)
+	isWritten := isOwn && found.Epoch == v.Epoch // by an earlier try, whose reply was lost
+	for !isWritten || slices.Contains(had, revision) {
 		if revision, err = h.keys.put(ctx, keyOfShard(n.opts.Shard), v.encode(), revision); err != nil {
 			return err
 		}
+		isWritten = true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

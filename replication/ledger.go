@@ -2,6 +2,7 @@ package replication
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ type ledger struct {
 type shardState struct {
 	value    leaseValue // of its key, as it was last readable
 	revision uint64     // of its key; 0: there is none
+	earlier  [8]uint64  // the revisions that its key had before, also in a bucket that was lost: a ring
+	changes  int        // how often it got another one
 	lease    leaseSeen
 	renewal  uint64        // renewal of the node's key that renewed it last, or when it was taken
 	renewed  bool          // the node's key has renewed it since it was taken
@@ -95,7 +98,8 @@ func (l *ledger) shardOf(key string) *shardState {
 // then the bucket was made anew, and its revisions began again.
 func (l *ledger) seeShard(at *shardState, s keyState) error {
 	if s.revision == 0 {
-		at.value, at.revision = leaseValue{}, 0
+		at.value = leaseValue{}
+		at.moveTo(0)
 		at.show(leaseSeen{})
 		return nil
 	}
@@ -103,14 +107,15 @@ func (l *ledger) seeShard(at *shardState, s keyState) error {
 	switch {
 	case errors.Is(err, errDamagedLease):
 		if s.revision > at.revision {
-			at.revision = s.revision
+			at.moveTo(s.revision)
 			at.show(leaseSeen{revision: s.revision, damaged: true})
 		}
 		return err
 	case err != nil:
 		return err
 	case s.revision > at.revision || v.after(at.value):
-		at.value, at.revision = v, s.revision
+		at.value = v
+		at.moveTo(s.revision)
 		at.renewal, at.renewed, at.over = v.Renewal, false, false
 		at.value.Heirs = append([]string{}, v.Heirs...) // releases before this one write null
 		v.Heirs = at.value.Heirs
@@ -118,6 +123,20 @@ func (l *ledger) seeShard(at *shardState, s keyState) error {
 		at.combine(l.nodes[v.Node])
 	}
 	return nil
+}
+
+// moveTo sets the revision of the key.
+func (at *shardState) moveTo(revision uint64) {
+	at.earlier[at.changes%len(at.earlier)] = at.revision
+	at.revision = revision
+	at.changes++
+}
+
+// had returns the revision of the key of a shard, and the last ones before it.
+func (l *ledger) had(shard uint32) []uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append(slices.Clone(l.shards[shard].earlier[:]), l.shards[shard].revision)
 }
 
 // seeNode records a state of the key of a node.

@@ -66,7 +66,8 @@ func (l *ledger) forget(key string, revision uint64, now time.Duration) bool {
 		return true
 	}
 	if at := l.shardOf(key); at != nil && at.revision == revision {
-		at.value, at.revision, at.lease, at.back = leaseValue{}, 0, leaseSeen{}, now
+		at.value, at.lease, at.back = leaseValue{}, leaseSeen{}, now
+		at.moveTo(0)
 		return true
 	}
 	return false

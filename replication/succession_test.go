@@ -113,6 +113,25 @@ func TestRecordWithoutClaim(t *testing.T) {
 	}
 }
 
+// The bucket was made anew while the holder goes on, and the loop of the node, which would take the lease that it knows, has not heard
+// of it: it claims nothing, because nobody is there whose epoch a claim would end.
+func TestClaimOfALeaseThatIsGone(t *testing.T) {
+	for _, isGone := range []bool{false, true} {
+		s, l, r := &roundsOf{memStream: streamOf(stretch(20, 20)...)}, logOf(stretch(20, 20)...), &oneRegister{}
+		n := newSuccessor(t, s, l, r)
+		n.challenger.value.Last = nil // so it claims before it leads
+		n.challenger.key = func() uint64 {
+			if isGone {
+				return 0
+			}
+			return n.challenger.revision
+		}
+		if claims := n.claim(t.Context()); claims == isGone || r.claims == 0 != isGone {
+			t.Errorf("gone: %t; it has the lease: %t, after %d claims", isGone, claims, r.claims)
+		}
+	}
+}
+
 // A node that is cut off while it reads the log, and whose lease is not confirmed any more when it has read it, does not begin
 // its epoch: another node may lead.
 func TestEpochNeedsALease(t *testing.T) {
