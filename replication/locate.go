@@ -157,13 +157,14 @@ func (c *cursor) newestUpTo(ctx context.Context, first, last, lsn uint64) (uint6
 // locateFirst moves the cursor before the first frame if that frame continues the node's log.
 func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 	own := c.own.Last()
+	var end imprint // of the message at last; of none if it is gone, as in an empty stream
 	for seq := first; seq <= last; seq++ {
 		message, err := c.get(ctx, seq)
 		f, err := c.framed(message, err)
 		if err != nil {
 			return err
 		}
-		if f == nil {
+		if end = imprintOf(message); f == nil {
 			continue
 		}
 		if !c.hasBefore(f) {
@@ -175,9 +176,10 @@ func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 		return nil
 	}
 	// The stream has no frames. The newest commit of the log may never have been in it. A stream that the node
-	// had read to its end before it was emptied hid nothing.
+	// had read to its end before it was emptied hid nothing. The stream may also have lost all while it was read: then others have,
+	// at the end that it had, what this node has not read.
 	c.emptied = last > 0 && c.seq != last
-	c.moveTo(last, unread)
+	c.moveTo(last, end)
 	c.at = own
 	if before, ok := c.own.Find(own.LSN - min(own.LSN, 1)); ok {
 		c.at = before

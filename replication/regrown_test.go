@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -160,6 +161,43 @@ func TestFalsePlaceIsDoubted(t *testing.T) {
 			s.t.Errorf("it leads at %v with the log up to %v, want %v", w.at, l.Last(), ends(all))
 		}
 	})
+}
+
+// The stream loses all that it has while a follower locates its place in it, and grows to the same length with what the follower
+// has not read. The late one that it reads next does not hide that.
+func TestAllIsLostWhileThePlaceIsLocated(t *testing.T) {
+	all := stretch(3, 4)
+	m := streamOf()
+	s := &unseen{t: t, stream: m}
+	s.put(0, all[:4]...)
+	l := logOf(all[:4]...)
+	w := withLog(newTestWriter(&lostByRead{memStream: m}, l), l)
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.put(0, all[3:]...)
+	s.put(4, all[4])
+	if err := w.catchUp(t.Context(), l.accept); err != nil {
+		t.Fatal(err)
+	}
+	if s.leads(w, l); w.at != ends(all) || l.Last() != ends(all) {
+		t.Errorf("it leads at %v with the log up to %v, want %v", w.at, l.Last(), ends(all))
+	}
+}
+
+// lostByRead is a stream that loses all when several of its messages are read for the first time.
+type lostByRead struct {
+	*memStream
+	isLost bool
+}
+
+func (s *lostByRead) GetRange(ctx context.Context, first, last uint64) ([][]byte, error) {
+	messages, err := s.memStream.GetRange(ctx, first, last)
+	if !s.isLost {
+		s.isLost = true
+		s.lose(len(s.messages))
+	}
+	return messages, err
 }
 
 // A node that is to lead publishes again what the stream has lost. Meanwhile the stream loses all, and the last leader goes on in

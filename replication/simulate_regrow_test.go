@@ -47,8 +47,8 @@ func (s *simStream) renew(p publication) bool {
 		return false
 	}
 	for _, n := range s.nodes {
-		if len(n.local.known.Nodes) == 0 {
-			return false // it could not tell whether it lacks something
+		if len(n.local.known.Nodes) == 0 || len(n.node.awaiting.known.Nodes) == 0 {
+			return false // it could not tell whether it lacks something, after its next start or before it
 		}
 	}
 	s.saw("the stream grows anew")

@@ -214,10 +214,15 @@ func (w *writer) leap(ctx context.Context, f *Frame) error {
 	if err != nil {
 		return err
 	}
+	var end imprint // of the message at last
 	for seq, left := last, reviewMessages; seq >= first && seq > 0 && left > 0; seq, left = seq-1, left-1 {
-		got, err := w.readFrame(ctx, seq)
+		message, err := w.get(ctx, seq)
+		got, err := w.framed(message, err)
 		if err != nil {
 			return err
+		}
+		if seq == last {
+			end = imprintOf(message)
 		}
 		if got != nil && got.At.Epoch > f.At.Epoch {
 			return &overtaken{got.At}
@@ -226,7 +231,7 @@ func (w *writer) leap(ctx context.Context, f *Frame) error {
 			return &overtaken{got.At}
 		}
 	}
-	w.moveTo(last, unread)
+	w.moveTo(last, end)
 	w.at = job.Position{LSN: f.At.LSN - 1, Epoch: w.at.Epoch, Hash: f.Prev}
 	return nil
 }
