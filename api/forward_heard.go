@@ -53,7 +53,7 @@ func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *R
 	return x.forward(heard, shard, v, q)
 }
 
-// askInTime asks a process that leads a shard, and again if the request came too late, until its time is over.
+// askInTime asks a process that leads a shard, and again whichever does by then if the request came too late, until its time is over.
 func (x *Executor) askInTime(ctx context.Context, process string, shard uint32, v *Verb, q *Request) (Reply, error) {
 	for {
 		reply, err := x.askProcess(ctx, process, shard, v, q)
@@ -64,6 +64,9 @@ func (x *Executor) askInTime(ctx context.Context, process string, shard uint32, 
 		case <-ctx.Done():
 			return reply, err
 		case <-time.After(silenceLook):
+		}
+		if now, _ := x.forwarder.leaders.LedBy(shard); now != "" {
+			process = now
 		}
 	}
 }

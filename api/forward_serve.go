@@ -20,7 +20,7 @@ import (
 // several shards to reads that may lag. They are shared in a queue group like those of callers, so that two nodes that
 // both take themselves for the leader do not carry one out twice.
 func (s *Service) addForwarded() error {
-	var roots []string
+	var roots []string // of all such nodes, and then of this process
 	switch o := &s.opts; {
 	case o.Leads == nil, o.Standby && o.Shards <= 1: // no other node exists, or it answers by itself
 	case o.Standby && o.Process != "":
@@ -32,12 +32,15 @@ func (s *Service) addForwarded() error {
 	default:
 		roots = []string{o.forwardRoot(o.Shard)}
 	}
-	for _, root := range roots {
-		if err := s.subscribe(root+">", func(r *inbox.Request) { s.acceptForwarded(r, root) }); err != nil {
-			return err
+	var errs []error
+	for i, root := range roots {
+		if i == 0 {
+			errs = append(errs, s.subscribe(root+">", func(r *inbox.Request) { s.acceptForwarded(r, root) }))
+		} else {
+			errs = append(errs, s.subscribeForProcess(root))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // forwardedRequest is a request that another node passed on, on its way through the executor.

@@ -85,6 +85,7 @@ type Service struct {
 	// startedAt is shown by nats micro stats, whose counters begin then.
 	startedAt time.Time
 	subs      []*nats.Subscription // fixed after the start; those of tenants are in accounts
+	after     []*afterword         // likewise: for the process alone
 
 	mu       sync.Mutex
 	accounts map[string]*nats.Subscription // by tenant
@@ -163,6 +164,13 @@ func (s *Service) subscribe(subject string, handle func(*inbox.Request)) error {
 	sub, err := s.desk.QueueSubscribe(subject, queueGroup, handle)
 	if err == nil {
 		s.subs = append(s.subs, sub)
+	}
+	return s.limit(sub, subject, err)
+}
+
+// limit bounds what waits at a subscription that was made, or has failed with err.
+func (s *Service) limit(sub *nats.Subscription, subject string, err error) error {
+	if err == nil {
 		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
 	}
 	if err != nil {
@@ -179,6 +187,9 @@ func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1
 
 // stop accepts no further requests. Those that the subscriptions already have are still handled.
 func (s *Service) stop() error {
+	for _, a := range s.after {
+		a.end()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.executor.isClosed.Swap(true) {
