@@ -59,7 +59,7 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 				ErrOwnData, opts.OwnShards, opts.Cluster, opts.Cluster)
 		}
 		if opts.Shards == 1 {
-			return 1, nil // the node founds it
+			return 1, opts.awaitDivision(ctx, want) // the node founds it
 		}
 		if opts.isMember() && (opts.Recreate || opts.RecreatedElsewhere) {
 			return opts.Shards, nil // each shard makes its stream anew, or waits for it
@@ -69,6 +69,15 @@ func Divide(ctx context.Context, opts Options) (shards int, err error) {
 		}
 	}
 	return divided(ctx, first, opts, want)
+}
+
+// awaitDivision returns an error that is not final while another node is about to found the cluster, if this one has no data and takes
+// whatever number of shards the cluster has: the founder's data may be divided.
+func (o *Options) awaitDivision(ctx context.Context, want int) error {
+	if want != 0 || o.Own || o.Found || o.isMember() {
+		return nil
+	}
+	return (&Node{opts: *o}).awaitFounder(ctx)
 }
 
 // found0 makes the stream of shard 0 for a new cluster with several shards. Another node may be faster.

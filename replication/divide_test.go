@@ -2,6 +2,7 @@ package replication_test
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/replication"
 )
 
@@ -221,6 +223,29 @@ func TestFounderWithDividedData(t *testing.T) {
 		t.Errorf("shard 3: %v", m)
 	}
 	d.want(0, 4)
+}
+
+// TestEmptyNodeAwaitsTheDivision: an empty node that takes what number of shards the cluster has waits for a founder that is there, and
+// does not take one shard for the number of a cluster that is not there yet.
+func TestEmptyNodeAwaitsTheDivision(t *testing.T) {
+	d := newDivision(t)
+	sub, err := replication.AnswerFounder(inbox.NewDesk(d.nc, nil, slog.New(slog.DiscardHandler)), "carillon", 0, "a", "prod")
+	if err == nil {
+		err = d.nc.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.divide(0, nil); err == nil || replication.IsFinal(err) || !strings.Contains(err.Error(), "another node is going to found") {
+		t.Errorf("%d shards, %v", n, err)
+	}
+	if n, err := d.divide(4, founder); n != 4 || err != nil {
+		t.Fatalf("the founder: %d shards, %v", n, err)
+	}
+	d.want(0, 4)
+	if err := sub.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestFounderGivesUpAnotherDivision: the streams of the cluster that it gives up are gone, whatever their number.

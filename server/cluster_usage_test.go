@@ -162,7 +162,6 @@ func TestQuotaOfAllShards(t *testing.T) {
 	}
 	p.counts(a, 2, 12)
 	p.kill(b)
-	testkit.Until(t, "shard 1 has no leader", func() bool { return p.tryJob(a, namesIn(1, 5)[4]).Status == http.StatusServiceUnavailable })
 	if r := p.putJob(a, namesIn(2, 4)[3]); r.Status != http.StatusTooManyRequests || !strings.Contains(r.Body, "12 of 12") {
 		t.Errorf("a job more without the other node: %d %s", r.Status, r.Body)
 	}
