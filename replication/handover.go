@@ -132,8 +132,9 @@ func (n *Node) stopWork(ctx context.Context, rest time.Duration) error {
 // service is the engine of a leader while it runs. It belongs to the loop of the leader; only ended is written
 // by another goroutine.
 type service struct {
-	stop  func()
-	ended chan error
+	stop   func()
+	opened chan struct{} // it takes requests
+	ended  chan error
 
 	resigns time.Duration // since when the node is to end; 0: it is not to end
 	tried   time.Duration // when it last tried to hand over for that reason

@@ -35,8 +35,6 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 	n.awaiting.over = true
 	at := n.local.Last()
 	n.opts.Logger.Info("this node leads", slog.Uint64(job.LogEpoch, at.Epoch), slog.Uint64("lsn", at.LSN))
-	n.publishStatus(RoleLeader)
-	n.host.beatOnce() // the previous leader waits for this beat before it ends
 	return n.serve(ctx, leading, func() { ready(RoleLeader) })
 }
 
@@ -200,12 +198,12 @@ func (n *Node) skipLost() error {
 // serve runs the engine as the leader, and hands over when an operator or the end of the process asks for that.
 // It is the loop of Run while the node leads: a hand-over blocks it for as long as the hand-over takes, while
 // renewals and beats go on. It sleeps until something happens; only a node that is to end, and still leads, looks again
-// by itself.
+// by itself. The node says that it leads once its engine takes requests: whoever hears that sends them.
 func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 	serving, stop := context.WithCancel(leading)
 	defer stop()
-	s := service{stop: stop, ended: make(chan error, 1)}
-	go func() { s.ended <- n.local.Serve(serving, ready) }()
+	s := service{stop: stop, opened: make(chan struct{}, 1), ended: make(chan error, 1)}
+	go func() { s.ended <- n.local.Serve(serving, func() { ready(); s.opened <- struct{}{} }) }()
 	wanted := n.wanted.begin()
 	defer n.wanted.end()
 	again := time.NewTimer(0)
@@ -217,9 +215,12 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 		select {
 		case err := <-s.ended:
 			return n.afterServing(ctx, err)
+		case <-s.opened:
+			n.publishStatus(RoleLeader)
+			n.host.beatOnce() // the previous leader waits for this beat before it ends
 		case l := <-n.lease:
 			n.sawLease(l)
-			n.publishStatus(RoleLeader)
+			n.publishStatus(n.Role())
 		case <-n.answers:
 		case h := <-wanted:
 			over, err = n.handOver(ctx, &s, h)
