@@ -40,9 +40,9 @@ func (s *Service) ReviewAccounts() error {
 	if s.executor.isClosed.Load() {
 		return nil
 	}
-	for tenant, sub := range s.accounts {
+	for tenant, r := range s.accounts {
 		if conns[tenant] == nil {
-			errs = append(errs, ended(sub.Drain()))
+			errs = append(errs, ended(r.sub.Drain()))
 			delete(s.accounts, tenant)
 		}
 	}
@@ -61,14 +61,14 @@ func (s *Service) addAccountLocked(tenant string, nc *nats.Conn) error {
 	}
 	desk := inbox.NewDesk(nc, s.opts.Inboxes, s.opts.Logger)
 	unread := unreadCount{service: s, tenant: tenant}
-	sub, err := desk.QueueSubscribe(s.opts.accountRoot()+tenant+".>", queueGroup, func(r *inbox.Request) {
+	r, err := s.receive(desk, s.opts.accountRoot(), tenant+".>", func(r *inbox.Request) {
 		unread.look()
 		s.acceptFromAccount(r)
 	})
 	if err == nil {
-		s.accounts[tenant] = sub
-		unread.of.Store(sub)
-		err = sub.SetPendingLimits(accountPendingMessages, accountPendingBytes)
+		s.accounts[tenant] = r
+		unread.of.Store(r.sub)
+		err = r.sub.SetPendingLimits(accountPendingMessages, accountPendingBytes)
 	}
 	if err != nil {
 		return fmt.Errorf("api: subscribe to the requests of the tenant %s: %w", tenant, err)

@@ -24,7 +24,7 @@ const serviceDescription = "Durable job scheduler"
 
 // addDiscovery subscribes to the discovery requests of NATS services: those to all services, to those of this name,
 // and to this instance. The requests have no queue group, because each instance answers for itself. After an error
-// some subscriptions exist; they are in subs, and open drains them. The service of one shard of several answers none:
+// some subscriptions exist; they are in questions, and open drains them. The service of one shard of several answers none:
 // callers use the service of the router.
 func (s *Service) addDiscovery() error {
 	if s.opts.Shards > 1 {
@@ -56,7 +56,7 @@ func (s *Service) addDiscovery() error {
 			if err != nil {
 				return fmt.Errorf("api: subscribe to %s: %w", subject, err)
 			}
-			s.subs = append(s.subs, sub)
+			s.questions = append(s.questions, sub)
 			if err := sub.SetPendingLimits(discoveryWaiting, discoveryWaitingBytes); err != nil {
 				return fmt.Errorf("api: bound the questions on %s: %w", subject, err)
 			}

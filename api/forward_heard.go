@@ -29,10 +29,26 @@ type Leaders interface {
 	MayHang(shard uint32) bool
 }
 
-// askElsewhere has the leader of a shard in another process carry out a request. It is asked by its process: a former one that hangs
+// askElsewhere has the leader of a shard in another process carry out a request. A request that came too late, as one does that meets a
+// hand-over, is sent again to whoever leads by then, until its time is over.
+func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
+	for {
+		reply, err := x.askLeaderOf(ctx, shard, v, q)
+		if !errors.Is(err, errLate) {
+			return reply, err
+		}
+		select {
+		case <-ctx.Done():
+			return reply, err
+		case <-time.After(lateAgain):
+		}
+	}
+}
+
+// askLeaderOf asks the leader of a shard once. It is asked by its process: a former one that hangs
 // may be in the queue group of leaders for minutes, until NATS takes it for gone. One that is not heard any more is not
 // asked at all, because it might carry the request out whenever it wakes.
-func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
+func (x *Executor) askLeaderOf(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	all := x.forwarder.leaders
 	if all == nil {
 		return x.forward(ctx, shard, v, q)
@@ -42,7 +58,7 @@ func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *R
 		return Reply{}, x.forwarder.failed(shard, v, nats.ErrNoResponders)
 	}
 	if process != "" {
-		reply, err := x.askInTime(ctx, process, shard, v, q)
+		reply, err := x.askProcess(ctx, process, shard, v, q)
 		if !errors.Is(err, errNoLeader) {
 			return reply, err
 		}
@@ -51,24 +67,6 @@ func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *R
 	heard, end := whileHeard(ctx, groupWait, func() bool { return !all.MayHang(shard) })
 	defer end()
 	return x.forward(heard, shard, v, q)
-}
-
-// askInTime asks a process that leads a shard, and again whichever does by then if the request came too late, until its time is over.
-func (x *Executor) askInTime(ctx context.Context, process string, shard uint32, v *Verb, q *Request) (Reply, error) {
-	for {
-		reply, err := x.askProcess(ctx, process, shard, v, q)
-		if !errors.Is(err, errLate) {
-			return reply, err
-		}
-		select {
-		case <-ctx.Done():
-			return reply, err
-		case <-time.After(silenceLook):
-		}
-		if now, _ := x.forwarder.leaders.LedBy(shard); now != "" {
-			process = now
-		}
-	}
 }
 
 // askProcess has a process that leads a shard carry out a request.
@@ -94,6 +92,8 @@ func (x *Executor) untilOf(ctx context.Context, process string, shard uint32, v 
 }
 
 const (
+	// lateAgain is the pause before a request that came too late is sent again. A hand-over takes about twice as long.
+	lateAgain = 50 * time.Millisecond
 	// silenceLook is the time between two looks whether a process that was asked is still heard.
 	silenceLook = 125 * time.Millisecond
 	// groupWait is how long the leaders of a shard, one of which may hang, are waited for in any case.

@@ -34,10 +34,11 @@ func (s *Service) addForwarded() error {
 	}
 	var errs []error
 	for i, root := range roots {
+		accept := func(r *inbox.Request) { s.acceptForwarded(r, root) }
 		if i == 0 {
-			errs = append(errs, s.subscribe(root+">", func(r *inbox.Request) { s.acceptForwarded(r, root) }))
+			errs = append(errs, s.subscribe(root, ">", accept))
 		} else {
-			errs = append(errs, s.subscribeForProcess(root))
+			errs = append(errs, s.subscribeForProcess(root, accept))
 		}
 	}
 	return errors.Join(errs...)

@@ -23,7 +23,7 @@ func (s *Service) addAt() error {
 	root := s.opts.root()
 	for i := range verbs {
 		v := &verbs[i]
-		if err := s.subscribe(root+"*.at."+s.id+"."+v.name, s.accept(v, root, s.read)); err != nil {
+		if err := s.subscribe(root, "*.at."+s.id+"."+v.name, s.accept(v, root, s.read)); err != nil {
 			return err
 		}
 	}

@@ -39,8 +39,8 @@ func benchmarkForwarded(b *testing.B, commit time.Duration) {
 		return startMixedOn(t, &slowLog{commit: commit})
 	})
 	// Only one router is subscribed to the subjects of callers.
-	for _, sub := range c.routers[1].subs {
-		if err := sub.Unsubscribe(); err != nil {
+	for _, r := range c.routers[1].shared {
+		if err := r.sub.Unsubscribe(); err != nil {
 			b.Fatal(err)
 		}
 	}

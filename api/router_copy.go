@@ -32,7 +32,7 @@ func (s *Service) addReads() error {
 			}
 			return q, err
 		}
-		if err := s.subscribe(root+"*."+v.name, s.accept(v, root, read)); err != nil {
+		if err := s.subscribe(root, "*."+v.name, s.accept(v, root, read)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,12 +85,15 @@ type Service struct {
 	id string // of this instance, among the NATS services
 	// startedAt is shown by nats micro stats, whose counters begin then.
 	startedAt time.Time
-	subs      []*nats.Subscription // fixed after the start; those of tenants are in accounts
-	after     []*afterword         // likewise: for the process alone
+	// Fixed after the start: the subscriptions to questions about the service, to requests that come to one of several processes, and
+	// to those for this process alone. Those of tenants are in accounts.
+	questions   []*nats.Subscription
+	shared, own []*reception
+	rest        *Lingering // of them, after the end
 
 	mu       sync.Mutex
-	accounts map[string]*nats.Subscription // by tenant
-	conns    []*nats.Conn                  // of them; the caller's
+	accounts map[string]*reception // by tenant
+	conns    []*nats.Conn          // of them; the caller's
 }
 
 // NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, or those of its shard, and answers
@@ -106,7 +110,22 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
+	s.settle()
 	return s, nil
+}
+
+// settleMost bounds the wait for the NATS servers.
+const settleMost = 100 * time.Millisecond
+
+// settle waits until the NATS servers have the subscriptions of a leader, for a bounded time. What this node says afterwards on another
+// connection, that it leads, is then heard by nodes whose servers know of them: see [Lingering].
+func (s *Service) settle() {
+	if s.opts.Leads == nil || s.opts.Standby {
+		return
+	}
+	for _, nc := range append(s.accountConns(), s.nc) {
+		_ = nc.FlushTimeout(settleMost) // without a server no requests come either
+	}
 }
 
 // newService returns a service that receives no requests yet.
@@ -117,7 +136,7 @@ func newService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	}
 	return &Service{
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
-		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(), accounts: make(map[string]*nats.Subscription),
+		bodies: newBodyPlaces(), id: rand.Text(), startedAt: time.Now().UTC(), accounts: make(map[string]*reception), rest: newLingering(nc, &opts),
 	}, nil
 }
 
@@ -125,7 +144,8 @@ func newService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 // error nothing stays subscribed.
 func (s *Service) open() error {
 	if err := errors.Join(s.addVerbs(), s.addAt(), s.addReads(), s.ReviewAccounts(), s.addForwarded(), s.addDiscovery()); err != nil {
-		return errors.Join(err, s.stop())
+		s.close()
+		return errors.Join(err, s.drain())
 	}
 	return nil
 }
@@ -152,20 +172,29 @@ func (s *Service) addVerbs() error {
 		if s.opts.Shards > 1 && (v.name == "calendars.put" || v.name == "calendars.delete") {
 			read = s.refuseHere
 		}
-		if err := s.subscribe(s.subjectOf(v), s.accept(v, s.opts.root(), read)); err != nil {
+		if err := s.subscribe(s.opts.root(), "*."+v.name, s.accept(v, s.opts.root(), read)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// subscribe begins to receive the requests on a subject.
-func (s *Service) subscribe(subject string, handle func(*inbox.Request)) error {
-	sub, err := s.desk.QueueSubscribe(subject, queueGroup, handle)
+// subscribe begins to receive the requests on the subjects under root that a pattern has, as one of several processes.
+func (s *Service) subscribe(root, pattern string, handle func(*inbox.Request)) error {
+	r, err := s.receive(s.desk, root, pattern, handle)
 	if err == nil {
-		s.subs = append(s.subs, sub)
+		s.shared = append(s.shared, r)
 	}
-	return s.limit(sub, subject, err)
+	return s.limit(r.sub, root+pattern, err)
+}
+
+// subscribeForProcess begins to receive the requests on the subjects under root, which come to this process alone.
+func (s *Service) subscribeForProcess(root string, handle func(*inbox.Request)) error {
+	r, err := s.receive(s.desk, root, ">", handle)
+	if err == nil {
+		s.own = append(s.own, r)
+	}
+	return s.limit(r.sub, root+">", err)
 }
 
 // limit bounds what waits at a subscription that was made, or has failed with err.
@@ -185,21 +214,47 @@ func (s *Service) subjectOf(v *Verb) string { return s.opts.root() + "*." + v.na
 // endpointName returns a verb in the form that NATS services allow as a name.
 func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1) }
 
-// stop accepts no further requests. Those that the subscriptions already have are still handled.
+// Lingering returns what is left of the service after Close. A nil service leaves nothing.
+func (s *Service) Lingering() *Lingering {
+	if s == nil {
+		return nil
+	}
+	return s.rest
+}
+
+// stop accepts no further requests. Where no other node could have them, those that the subscriptions already have are still
+// handled. Otherwise they are refused.
 func (s *Service) stop() error {
-	for _, a := range s.after {
-		a.end()
+	s.close()
+	if s.opts.Leads == nil {
+		return s.drain()
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rest.begin(slices.AppendSeq(slices.Clone(s.shared), maps.Values(s.accounts)), s.own)
+	return s.endQuestions()
+}
+
+// close ends the executor. It may be repeated.
+func (s *Service) close() {
+	s.mu.Lock() // no account is added from now on
 	defer s.mu.Unlock()
 	if !s.executor.isClosed.Swap(true) {
 		s.executor.goroutines.end()
 	}
+}
+
+// drain ends all subscriptions. What the client has received by then is still handled.
+func (s *Service) drain() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(drain(s.shared), drain(s.own), drain(slices.Collect(maps.Values(s.accounts))), s.endQuestions())
+}
+
+// endQuestions ends the subscriptions to questions about the service.
+func (s *Service) endQuestions() error {
 	var errs []error
-	for _, sub := range s.subs {
-		errs = append(errs, ended(sub.Drain()))
-	}
-	for _, sub := range s.accounts {
+	for _, sub := range s.questions {
 		errs = append(errs, ended(sub.Drain()))
 	}
 	return errors.Join(errs...)
@@ -239,16 +294,15 @@ func (s *Service) accountConns() []*nats.Conn {
 	return slices.Clone(s.conns)
 }
 
-// isDraining reports whether subscriptions may still have requests. A subscription stays valid until its last
-// message has been handled. Waiting for it has a bound of its own, because a connection that is lost for good never
+// isDraining reports whether subscriptions may still have requests for the service. A subscription that was drained stays valid until
+// its last message has been handled. Waiting for it has a bound of its own, because a connection that is lost for good never
 // reports the end.
 func (s *Service) isDraining() bool {
+	if s.opts.Leads != nil || s.nc.IsClosed() {
+		return false // what comes is refused
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, sub := range s.accounts {
-		if sub.IsValid() {
-			return !s.nc.IsClosed()
-		}
-	}
-	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
+	isValid := func(r *reception) bool { return r.sub.IsValid() }
+	return slices.ContainsFunc(slices.Concat(s.shared, s.own, slices.Collect(maps.Values(s.accounts))), isValid)
 }

@@ -46,11 +46,21 @@ func (s *Shard) openService(standby bool) error {
 	if err != nil {
 		return err
 	}
-	if last := s.service.Swap(&service{opened, standby}).api(); last != nil {
+	s.former.Load().End()
+	if last := s.replaceService(&service{opened, standby}); last != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), last) })
 	}
 	s.ReviewAccounts() // the accounts may have changed before others could see the service
 	return nil
+}
+
+// replaceService replaces the present service, and returns it; nil if there is none.
+func (s *Shard) replaceService(next *service) *api.Service {
+	last := s.service.Swap(next).api()
+	if last != nil {
+		s.former.Store(last.Lingering())
+	}
+	return last
 }
 
 // ReviewAccounts makes the present service receive the requests of the tenants that have an account now. It is called after
@@ -63,14 +73,14 @@ func (s *Shard) ReviewAccounts() {
 
 // beginClosing ends the present service, and waits for nothing: closeService does.
 func (s *Shard) beginClosing() {
-	if service := s.service.Swap(nil).api(); service != nil {
+	if service := s.replaceService(nil); service != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), service) })
 	}
 }
 
 // closeService ends the present service, and waits for those that it replaced, each for a bounded time.
 func (s *Shard) closeService(ctx context.Context) {
-	if service := s.service.Swap(nil).api(); service != nil {
+	if service := s.replaceService(nil); service != nil {
 		s.closeOne(ctx, service)
 	}
 	s.closing.wait()

@@ -24,7 +24,8 @@ type Shard struct {
 	// After a member has led, and after its data was replaced, a new engine and a new service take their place.
 	engine  atomic.Pointer[scheduler.Engine]
 	service atomic.Pointer[service]
-	closing closings // replaced services that still answer
+	closing closings                      // replaced services that still answer
+	former  atomic.Pointer[api.Lingering] // of the service that was replaced last
 
 	// data is guarded by mu, which is held for writing while the log and the store of a member are replaced.
 	mu   sync.RWMutex
