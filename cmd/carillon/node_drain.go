@@ -83,7 +83,7 @@ type nodeRemoveCmd struct {
 
 // Help is what `carillon node remove --help` says besides the flags.
 func (*nodeRemoveCmd) Help() string {
-	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, it asks again, for up to --timeout.
+	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, and while a node that drains is still heard, as for a second after its end, it asks again, for up to --timeout.
 
 Examples:
 
