@@ -77,8 +77,7 @@ func (l *Lingering) look() {
 		l.endSharedLocked()
 	}
 	if isOver {
-		_ = drain(l.own)
-		l.own = nil
+		l.endOwnLocked()
 	}
 	if l.shared != nil || l.own != nil {
 		time.AfterFunc(lingerLook, l.look)
@@ -91,7 +90,13 @@ func (l *Lingering) endSharedLocked() {
 	l.shared = nil
 }
 
-// End ends those that other processes share: another service of this process answers in their place. It does nothing while the service goes
+// endOwnLocked ends those of the process alone.
+func (l *Lingering) endOwnLocked() {
+	_ = drain(l.own) // likewise
+	l.own = nil
+}
+
+// End ends the subscriptions: another service of this process answers in their place. It does nothing while the service goes
 // on, and on nil.
 func (l *Lingering) End() {
 	if l == nil {
@@ -100,6 +105,7 @@ func (l *Lingering) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.endSharedLocked()
+	l.endOwnLocked()
 }
 
 // drain ends subscriptions. What the client has received by then is still handled.

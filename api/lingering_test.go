@@ -113,8 +113,10 @@ func TestLeaderThatGoesOnLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 32 {
-		if got := h.ask("carillon.v1.default.jobs.put"); !strings.HasPrefix(got, "{") {
-			t.Fatal(got)
+		for _, root := range []string{"carillon.v1.", o.forwardRoot(0), o.leaderRoot(0, "p1")} {
+			if got := h.ask(root + "default.jobs.put"); !strings.HasPrefix(got, "{") {
+				t.Fatal(got)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-io/carillon/api"
@@ -46,7 +47,7 @@ func (s *Shard) openService(standby bool) error {
 	if err != nil {
 		return err
 	}
-	s.former.Load().End()
+	s.lingering(standby).Load().End()
 	if last := s.replaceService(&service{opened, standby}); last != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), last) })
 	}
@@ -56,11 +57,19 @@ func (s *Shard) openService(standby bool) error {
 
 // replaceService replaces the present service, and returns it; nil if there is none.
 func (s *Shard) replaceService(next *service) *api.Service {
-	last := s.service.Swap(next).api()
+	last := s.service.Swap(next)
 	if last != nil {
-		s.former.Store(last.Lingering())
+		s.lingering(last.standby).Store(last.Lingering())
 	}
-	return last
+	return last.api()
+}
+
+// lingering returns what is left of the last service of a leader, or of a standby.
+func (s *Shard) lingering(standby bool) *atomic.Pointer[api.Lingering] {
+	if standby {
+		return &s.lastStandby
+	}
+	return &s.lastLeader
 }
 
 // ReviewAccounts makes the present service receive the requests of the tenants that have an account now. It is called after

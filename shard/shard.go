@@ -24,8 +24,9 @@ type Shard struct {
 	// After a member has led, and after its data was replaced, a new engine and a new service take their place.
 	engine  atomic.Pointer[scheduler.Engine]
 	service atomic.Pointer[service]
-	closing closings                      // replaced services that still answer
-	former  atomic.Pointer[api.Lingering] // of the service that was replaced last
+	closing closings // replaced services that still answer
+	// What is left of the last service of each kind.
+	lastLeader, lastStandby atomic.Pointer[api.Lingering]
 
 	// data is guarded by mu, which is held for writing while the log and the store of a member are replaced.
 	mu   sync.RWMutex
