@@ -66,6 +66,20 @@ func WithTurns(ctx context.Context, t Turns) context.Context {
 	return context.WithValue(ctx, turnsKey{}, t)
 }
 
+// Turn waits for a turn of a context that WithTurns returned, and gives it back at once: for work other than searches that is
+// cut into pieces of about the same cost. It returns the error of the context if that has ended.
+func Turn(ctx context.Context) error {
+	turns, _ := ctx.Value(turnsKey{}).(Turns)
+	if turns == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := turns.Take(ctx); err != nil {
+		return err
+	}
+	turns.Give()
+	return nil
+}
+
 // SearchFor returns searches that end with a context and take at most the given steps together; 0: no such bound. A
 // search for one tick has the bound [StepsMax] besides. The caller calls Done when it needs no more ticks.
 func SearchFor(ctx context.Context, steps int) *Search {

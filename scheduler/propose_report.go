@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
@@ -220,27 +221,44 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 
 // eachDead changes the dead runs that a query selects, newest first, at most q.Limit of them. It returns how many it
 // changed, and whether there may be more. It passes over a run that another caller changed meanwhile, and ends with the
-// first other error.
+// first other error. A page may be short, or empty, where runs that the query does not select come first: so it reads on until
+// it has changed as many as it may, has come to the end, or the time of the request is over. It takes turns with other tenants for that.
 func (e *Engine) eachDead(ctx context.Context, q RunQuery, change func(job.RunID) error) (changed int, more bool, err error) {
 	if err := e.mustLead(); err != nil {
 		return 0, false, err
 	}
 	q.Status = job.StatusDead
-	page, err := e.Runs(ctx, q)
-	if err != nil {
-		return 0, false, err
-	}
-	for i := range page.Runs {
-		err := change(page.Runs[i].ID)
-		if e := (*apierr.Error)(nil); errors.As(err, &e) && (e.Code == apierr.VersionConflict || e.Code == apierr.RunOver || e.Code == apierr.NotFound) {
-			continue // another caller was faster
-		}
+	for most := q.Limit; ; q.scanMax = turnScanMax {
+		page, err := e.Runs(ctx, q)
 		if err != nil {
-			return changed, true, err
+			return changed, true, unlessLate(ctx, changed, err)
 		}
-		changed++
+		for i := range page.Runs {
+			err := change(page.Runs[i].ID)
+			if e := (*apierr.Error)(nil); errors.As(err, &e) && (e.Code == apierr.VersionConflict || e.Code == apierr.RunOver || e.Code == apierr.NotFound) {
+				continue // another caller was faster
+			}
+			if err != nil {
+				return changed, true, err
+			}
+			changed++
+		}
+		q.After, q.Limit = page.Next, most-changed
+		if more := q.After != (job.RunID{}); !more || q.Limit == 0 {
+			return changed, more, nil
+		}
+		if err := schedule.Turn(ctx); err != nil {
+			return changed, true, unlessLate(ctx, changed, err)
+		}
 	}
-	return changed, page.Next != (job.RunID{}), nil
+}
+
+// unlessLate returns the error of a request that has read on; nil if its time is over and it has changed something, which it can say.
+func unlessLate(ctx context.Context, changed int, err error) error {
+	if changed > 0 && ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // isQuota reports whether an error means that the tenant has used up its share.

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -58,11 +59,14 @@ func (e *Engine) readRun(id job.RunID) (job.Run, bool, error) {
 // continues behind the last run that was read.
 const runScanMax = 10_000
 
+// turnScanMax bounds those that a page reads in one turn of a request that reads several.
+const turnScanMax = 256
+
 // Runs returns a page of the runs of a job, live and finished, newest scheduled time first. Dead runs can also be
 // listed over all jobs of a tenant.
-func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
+func (e *Engine) Runs(ctx context.Context, q RunQuery) (RunPage, error) {
 	if q.Job == "" {
-		return e.deadRuns(q)
+		return e.deadRuns(ctx, q)
 	}
 	id, ok, err := e.lookUp(q.Tenant, q.Job)
 	if err != nil {
@@ -116,7 +120,7 @@ func (l *runLister) list() error {
 }
 
 func (l *runLister) isFull() bool {
-	return len(l.page.Runs) == l.query.Limit || l.seen >= runScanMax
+	return len(l.page.Runs) == l.query.Limit || l.seen >= cmp.Or(l.query.scanMax, runScanMax)
 }
 
 // days returns the newest and the oldest bucket that can hold a run of the query. A run may be of the next day: it was
@@ -136,8 +140,12 @@ func (l *runLister) days() (newest, oldest int64) {
 	return int64(job.Day(max(0, to))), int64(job.Day(from))
 }
 
-// readLive reads the live runs of the page. If there are more than one page may read, they fill the page.
+// readLive reads the live runs of the page. If there are more than one page may read, they fill the page. A run that is over is in the
+// history.
 func (l *runLister) readLive() error {
+	if l.query.Status.IsFinal() {
+		return nil
+	}
 	low := job.AppendJobKey(nil, job.KindRun, l.rec.ID)
 	high := job.PrefixEnd(low)
 	switch q := &l.query; {

@@ -54,6 +54,8 @@ type RunQuery struct {
 	Status job.Status     // 0 is any
 	Limit  int            // 1 to PageMax
 	After  job.RunID      // the last run of the previous page; zero means the beginning
+
+	scanMax int // how many runs the page reads; 0: runScanMax
 }
 
 // RunPage is one page of runs. Like a [JobPage], it can be short and still have a Next.
