@@ -71,7 +71,7 @@ func (r *challenger) saw(now time.Duration, revision uint64, v leaseValue) {
 		r.renewals++
 	}
 	r.revision, r.value, r.seen, r.missed = revision, v, now, 0
-	r.promises.sees(r.keyOf(revision), v.Term)
+	r.tellPromises(now)
 	if !r.observed {
 		r.observed, r.before = true, v.Process
 	}
@@ -91,8 +91,18 @@ func (r *challenger) keyOf(revision uint64) uint64 {
 func (r *challenger) spoiled(now time.Duration, revision uint64) {
 	if revision > r.revision {
 		r.revision, r.seen = revision, now
-		r.promises.sees(r.keyOf(revision), r.value.Term)
+		r.tellPromises(now)
 	}
+}
+
+// tellPromises says which state of the lease this node sees. While that may be of the past, its holder may have been replaced, by this
+// node too: then nothing is promised to that.
+func (r *challenger) tellPromises(now time.Duration) {
+	term := r.value.Term
+	if r.isPast(now) {
+		term = r.newest
+	}
+	r.promises.sees(r.keyOf(r.revision), term)
 }
 
 // vanished records that the bucket has no lease. If there was one, the bucket was made anew; the holder does
