@@ -25,6 +25,22 @@ type PlaceRequest struct {
 	To    string `json:"to,omitempty"`
 }
 
+// read decodes a request. It refuses members that are for another verb: a drain with a shard may be meant for that shard alone.
+func (q *PlaceRequest) read(data []byte) error {
+	err := readOperator(data, q, `{"verb":"drain","node":"node-b"}`)
+	switch isMove := q.Verb == PlaceMove; {
+	case err != nil:
+		return err
+	case isMove && q.Node != "":
+		return apierr.Errorf(apierr.InvalidField, "node", `is no member of the verb move; want the node that is to have the shard as "to"; nothing has changed`)
+	case !isMove && q.Shard != 0:
+		return apierr.Errorf(apierr.InvalidField, "shard", "is a member of the verb move only; nothing has changed")
+	case !isMove && q.To != "":
+		return apierr.Errorf(apierr.InvalidField, "to", "is a member of the verb move only; nothing has changed")
+	}
+	return nil
+}
+
 // PlaceReply answers a PlaceRequest once what it asks for is durable; it is carried out afterwards.
 type PlaceReply struct {
 	Node  string `json:"node"`           // that answers
@@ -72,7 +88,7 @@ func (h *Host) answerPlaces(ctx context.Context) {
 			return
 		case m := <-h.asks:
 			var request PlaceRequest
-			if err := readOperator(m.Data, &request, `{"verb":"drain","node":"node-b"}`); err != nil {
+			if err := request.read(m.Data); err != nil {
 				h.replyPlace(m, "", err)
 				continue
 			}

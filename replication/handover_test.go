@@ -104,6 +104,7 @@ func TestHandoverRequests(t *testing.T) {
 	for data, want := range map[string]string{
 		``: "", `{}`: "", `{"to":"b"}`: "b", `{"to":"b","own":true}`: "b",
 		`{"to":""}`: "refused", `{"too":"b"}`: "refused", `{"to":"b"} {}`: "refused", `{"to":7}`: "refused", `b`: "refused",
+		`null`: "refused", `{"to":null}`: "refused", `{"to":"a","to":"b"}`: "refused", `{"To":"b"}`: "refused", `[]`: "refused",
 	} {
 		got, err := new(handoverRequest).read([]byte(data))
 		if err != nil {
@@ -111,6 +112,20 @@ func TestHandoverRequests(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, %v; want %q", data, got, err, want)
+		}
+	}
+}
+
+// TestPlaceRequests: a request has the members of its verb, each once.
+func TestPlaceRequests(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"verb":"drain","node":"a"}`: "", `{"verb":"move","shard":2,"to":"a"}`: "",
+		`{"verb":"drain","node":"a","shard":1}`: "shard", `{"verb":"remove","node":"a","to":"b"}`: "to", `{"verb":"move","shard":1,"node":"a"}`: "node",
+		`{"verb":"drain","node":"a","node":"b"}`: "duplicate", `{"verb":"drain","node":null}`: "null", `{"verb":"drain","nodes":"a"}`: "nodes", ``: "object",
+	} {
+		err := new(PlaceRequest).read([]byte(data))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "nothing has changed")) {
+			t.Errorf("%s: %v; want %q", data, err, want)
 		}
 	}
 }

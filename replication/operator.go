@@ -1,24 +1,33 @@
 package replication
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// readOperator decodes the request of an operator. A member that there is not is refused: it may be a name that is misspelt, and
-// without it the request would mean something else. example is a request that would be right.
+// readOperator decodes the request of an operator. A member that there is not is refused, and so is one that is there twice, or null: it may
+// be misspelt, or a variable of a script that is not set, and without it the request would mean something else. example is a
+// request that would be right.
 func readOperator(data []byte, into any, example string) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("more follows the object")
+	var members map[string]jsontext.Value
+	err := json.Unmarshal(data, &members)
+	if err == nil && members == nil {
+		err = errors.New("null is no object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if err == nil && members[name].Kind() == 'n' {
+			err = fmt.Errorf("the member %s is null", name)
 		}
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		return apierr.Errorf(apierr.InvalidField, "", "want a JSON object, such as %s: %v; nothing has changed", example, err)

@@ -55,7 +55,7 @@ var house = map[string][]string{
 	"certs/certstest": {module + "/certs"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
-	"replication": over(words, module+"/inbox", module+"/placement", module+"/transfer", "github.com/nats-io/nats.go"),
+	"replication": over(words, module+"/inbox", module+"/placement", module+"/transfer", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	"scheduler":   over(words, module+"/histogram", module+"/scheduler/core", module+"/scheduler/pad"),
 	// The decisions: it computes, and does nothing else. TestCoreIsPure says more.
 	"scheduler/core": over(words, module+"/fair", module+"/wheel", module+"/scheduler/pad"),
