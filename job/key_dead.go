@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// TenantHash stands for a tenant in the keys of rows that are listed by tenant, and where tenants take turns. Tenants
-// with the same hash share a range of keys, so a reader must compare the tenant itself; they also share their turns.
+// TenantHash stands for a tenant in the keys of rows that are listed by tenant. Tenants
+// with the same hash share a range of keys, so a reader must compare the tenant itself, and name no row of another one.
 // Two bytes keep the keys short; with 65,536 values a collision costs a reader some rows to pass over.
 type TenantHash uint16
 

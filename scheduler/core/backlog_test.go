@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // TestBacklogTakesTurns: a job of another tenant that comes due when a herd is in the backlog waits for
@@ -37,6 +38,22 @@ func TestBacklogTakesTurns(t *testing.T) {
 	}
 	if c := h.core; c.counts.Fired != 201 || c.Armed() != 0 || c.backlog.Len() != 0 {
 		t.Errorf("fired %d, armed %d, backlog %d", c.counts.Fired, c.Armed(), c.backlog.Len())
+	}
+}
+
+// TestTwinsTakeTurns: the launches of two tenants whose names have the same hash are those of two tenants.
+func TestTwinsTakeTurns(t *testing.T) {
+	h := newHerd(t)
+	turns := make(map[pad.Tenant]string)
+	for _, name := range []string{"acme", "ten65761"} {
+		h.come(name, 1)
+	}
+	h.now += 900
+	for _, l := range h.step() {
+		turns[l.Tenant] = h.tenant[l.Run.Job]
+	}
+	if job.HashTenant("acme") != job.HashTenant("ten65761") || len(turns) != 2 || turns[0] != "" {
+		t.Errorf("turns by number: %v", turns)
 	}
 }
 

@@ -114,7 +114,7 @@ func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 	} else {
 		live.tenant = c.tenants.ofJob(r)
 		p := c.profiles.get(r.profile)
-		l.Tenant, l.Expires = c.tenants.at(live.tenant).hash, p.expiry(run)
+		l.Tenant, l.Expires = pad.Tenant(live.tenant), p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
 			live.waits = true
 			l.Mode, l.Ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)

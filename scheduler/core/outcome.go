@@ -106,7 +106,7 @@ func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 func (c *Core) launchOf(live liveRun, run *job.Run, mode pad.Mode) pad.Launch {
 	l := pad.Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
-		Tenant: c.tenantOf(c.rows.row(live.seat)).hash,
+		Tenant: pad.Tenant(c.tenants.ofJob(c.rows.row(live.seat))),
 	}
 	p := c.profiles.get(c.rows.row(live.seat).profile)
 	if live.waits {

@@ -24,7 +24,7 @@ var mayUse = map[string][]string{
 	"time": {"Duration", "Hour", "Millisecond", "Minute", "Second"},
 	"pad": {
 		"Launch", "Mode", "ModeFree", "ModeSkip", "ModeWait", "ModeHeld", "ModeBufferOne", "ModeCancel", "ModeAgain",
-		"Endings", "EndsTaken", "EndsRefused", "EndsFailed",
+		"Endings", "EndsTaken", "EndsRefused", "EndsFailed", "Tenant",
 	},
 }
 

@@ -26,9 +26,9 @@ const deliveryBytes = 512
 type feed struct {
 	// wanted are launches that may leave as soon as their cold rows are read. They come first, whatever the bound of
 	// memory says, because each of them is due.
-	wanted fair.Queue[job.TenantHash, *waiting]
+	wanted fair.Queue[Tenant, *waiting]
 	// unread are launches that wait for their time and lack their cold rows.
-	unread fair.Queue[job.TenantHash, *waiting]
+	unread fair.Queue[Tenant, *waiting]
 	// wake wakes the feeder. Its capacity is 1, so a signal that is sent while the feeder works is kept.
 	wake chan struct{}
 }
@@ -37,8 +37,8 @@ func newFeeds(n int) []*feed {
 	feeds := make([]*feed, n)
 	for i := range feeds {
 		feeds[i] = &feed{
-			wanted: fair.NewQueue[job.TenantHash, *waiting](launchQuantum),
-			unread: fair.NewQueue[job.TenantHash, *waiting](launchQuantum),
+			wanted: fair.NewQueue[Tenant, *waiting](launchQuantum),
+			unread: fair.NewQueue[Tenant, *waiting](launchQuantum),
 			wake:   make(chan struct{}, 1),
 		}
 	}

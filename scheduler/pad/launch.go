@@ -21,6 +21,10 @@ const (
 	ModeAgain                 // may have left under another leader: waits for its turn, and is not displaced by a later launch
 )
 
+// Tenant is the number of a tenant whose launches take turns with those of others. Each tenant that uses something has its own. 0: that of a
+// job that does not exist any more.
+type Tenant uint32
+
 // Launch is a committed attempt. It holds no pointer; its delivery is read from the store ahead of the due time. A
 // herd of a million launches on the pad is thus a few hundred bytes each, and no copy of the payload.
 type Launch struct {
@@ -35,7 +39,7 @@ type Launch struct {
 	// Ends are the outcomes at which the turn of the run is free without waiting for the commit of the outcome.
 	Ends       Endings
 	HasPayload bool
-	Tenant     job.TenantHash
+	Tenant     Tenant
 	Expires    instant.Millis // an attempt that waited for a place does not begin after it; 0: no limit
 	// order is the number of its first arrival on the pad, from 1; 0: it has not arrived yet. A launch that is
 	// withdrawn and put back keeps it, so that an update of a job does not make its launches change places.

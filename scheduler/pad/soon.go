@@ -1,10 +1,8 @@
 package pad
 
 import (
-	"github.com/carillon-io/carillon/heap"
-	"github.com/carillon-io/carillon/job"
-
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/heap"
 	"github.com/carillon-io/carillon/instant"
 )
 
@@ -14,7 +12,7 @@ import (
 // Invariant: a tenant with launches is either asleep, ordered by its first due time, or in turns. Between calls of
 // popDue, turns is empty or one of its launches is overdue.
 type soonLaunches struct {
-	byTenant map[job.TenantHash]*tenantLaunches
+	byTenant map[Tenant]*tenantLaunches
 	asleep   heap.Heap[*tenantLaunches]
 	turns    fair.FIFO[*tenantLaunches] // had something due; a tenant may have lost it since
 	taken    int                        // by the tenant at the front, in this turn
@@ -24,7 +22,7 @@ type soonLaunches struct {
 
 // tenantLaunches are the launches of one tenant.
 type tenantLaunches struct {
-	tenant   job.TenantHash
+	tenant   Tenant
 	launches launchHeap
 	index    int // in asleep; -1: in turns
 }
@@ -39,7 +37,7 @@ const (
 const launchQuantum = 16
 
 func newSoonLaunches() soonLaunches {
-	return soonLaunches{byTenant: make(map[job.TenantHash]*tenantLaunches)}
+	return soonLaunches{byTenant: make(map[Tenant]*tenantLaunches)}
 }
 
 func (n *soonLaunches) push(w *waiting) {
@@ -58,7 +56,7 @@ func (n *soonLaunches) push(w *waiting) {
 	}
 }
 
-func (n *soonLaunches) open(tenant job.TenantHash) *tenantLaunches {
+func (n *soonLaunches) open(tenant Tenant) *tenantLaunches {
 	var t *tenantLaunches
 	if last := len(n.spare) - 1; last >= 0 {
 		t, n.spare = n.spare[last], n.spare[:last]

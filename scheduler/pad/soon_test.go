@@ -4,13 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
-
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/testkit"
 )
 
-func launchOf(tenant job.TenantHash, due instant.Millis, order uint64) *waiting {
+func launchOf(tenant Tenant, due instant.Millis, order uint64) *waiting {
 	return &waiting{Launch: Launch{Due: due, Tenant: tenant, order: order}, index: -1}
 }
 
@@ -46,7 +44,7 @@ func TestNearTwin(t *testing.T) {
 	for step := range uint64(30_000) {
 		switch k := rng.IntN(100); {
 		case k < 45:
-			w := launchOf(job.TenantHash(rng.IntN(8)), now+instant.Millis(rng.IntN(40)-10), step)
+			w := launchOf(Tenant(rng.IntN(8)), now+instant.Millis(rng.IntN(40)-10), step)
 			n.push(w)
 			twin[w] = true
 		case k < 55:
