@@ -190,9 +190,24 @@ func (f *tailSession) judgeMessage(ctx context.Context, m message) error {
 	return nil
 }
 
-// check compares this node with the leader's beat. A standby that lags without progress reads the stream
-// directly, a little at each check, until it is at the end; if the stream has nothing for it either, check returns
-// errBehind, and the node asks for a checkpoint.
+// judgeDelivered judges what the consumer has delivered already.
+func (f *tailSession) judgeDelivered(ctx context.Context) error {
+	for range readAhead {
+		select {
+		case m := <-f.messages:
+			if err := f.judgeMessage(ctx, m); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// check finds out when this node had all commits last, and compares it with the leader's beat. A standby that lags without
+// progress reads the stream directly, a little at each check, until it is at the end, or until the consumer is ahead of it; if
+// the stream has nothing for it either, check returns errBehind, and the node asks for a checkpoint.
 func (f *tailSession) check(ctx context.Context) error {
 	f.publishStatus(f.role())
 	if f.opts.Boot()-f.idled >= idleEvery {
@@ -205,12 +220,12 @@ func (f *tailSession) check(ctx context.Context) error {
 	if !ok && f.writer.seq < f.end {
 		return nil // no node leads, and this one still reads commits that it missed, or should
 	}
+	if at := f.hadAll(&leader, now); ok && at != 0 && now-at <= levelWithin {
+		f.level(now, at)
+	}
 	// A commit that the stream has not confirmed is only on the leader's disk: no standby can have it.
 	if !ok || leader.published() <= f.writer.at.LSN {
 		f.progress, f.direct = now, false
-		if at := f.hadAll(&leader, now); ok && at != 0 {
-			f.level(now, at)
-		}
 		return nil
 	}
 	waited := now - f.progress
@@ -218,6 +233,13 @@ func (f *tailSession) check(ctx context.Context) error {
 		return nil
 	}
 	before := f.writer.at
+	if err := f.judgeDelivered(ctx); err != nil {
+		return err
+	}
+	if f.writer.at != before { // the consumer is ahead of what this node would read
+		f.direct = false
+		return nil
+	}
 	end, err := f.readDirectly(ctx)
 	f.reached(f.writer.at)
 	f.direct = !end
@@ -246,9 +268,9 @@ func (f *tailSession) role() string {
 const joinLate = 10 * joinAfter
 
 // readDirectly reads the stream without the consumer, for directTime or one message longer, and reports whether it
-// has reached the end. The next check goes on. In between, the consumer's messages are judged: the first of the two
-// to have a message decides, so a follower whose direct reads are slower than the log grows gets ahead as fast as the
-// consumer delivers. It returns errMoved if the cursor was set back, because the consumer is beyond that place.
+// has reached the end. The next check goes on, unless the consumer has delivered what comes next: each direct read waits for
+// the stream, so over a slow link they may be slower than the log grows, for ever, while the consumer has all of it. It returns
+// errMoved if the cursor was set back, because the consumer is beyond that place.
 func (f *tailSession) readDirectly(ctx context.Context) (end bool, err error) {
 	begun, from := f.opts.Boot(), f.writer.seq
 	enough := func() bool { return f.opts.Boot()-begun >= directTime }
@@ -266,22 +288,20 @@ func (f *tailSession) readDirectly(ctx context.Context) (end bool, err error) {
 // reads.
 const heirWait = 5 * time.Second
 
-// hadAll returns when this node had all commits, if that is a moment ago, and 0 otherwise. The answers of the leader tell it;
-// those of an older release do not, so its beat has to, although it may be late.
+// hadAll returns when this node had all commits, as far as it knows; 0: it does not know. The answers of the leader tell it, also
+// while it never has the newest commit, because the link to it is slow; those of an older release do not, so its beat has to,
+// although it may be late.
 func (f *tailSession) hadAll(leader *peer, now time.Duration) time.Duration {
 	if leader.Heads {
-		if at := f.heads.reached(f.writer.at); now-at <= beatFresh {
-			return at
-		}
-		return 0
+		return f.heads.reached(f.writer.at)
 	}
-	if leader.Unsure {
+	if leader.Unsure || leader.published() > f.writer.at.LSN {
 		return 0
 	}
 	return now
 }
 
-// level reports this node, which had all commits at an instant, as ready when the leader may fail. Before the node is an heir, a
+// level reports this node, which had all commits at an instant a moment ago, as ready when the leader may fail. Before the node is an heir, a
 // failure would cost the length of a lease. A node that is no longer an heir stops counting as level.
 func (f *tailSession) level(now, at time.Duration) {
 	if f.levelled == 0 {

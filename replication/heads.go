@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -14,15 +15,19 @@ import (
 // Safe for concurrent use. The zero value knows nothing.
 type heads struct {
 	mu     sync.Mutex
-	oldest head          // first one that the follower lacks, so that it is reached also by a follower that is always a little behind
-	newest head          // last one that the follower lacks
+	lacked []head        // those that the follower lacks, in their order, of one epoch: at most headsMost
 	had    time.Duration // when the follower had all commits, as far as it knows; 0: it does not know
 }
+
+// headsMost is how many heads a follower awaits at most. The first ones stay, so that also a follower reaches them that is always a
+// little behind, as over a slow link. A larger number tells it more exactly since when it lacks something where it is
+// behind by more than as many questions.
+const headsMost = 16
 
 // head is a position that a leader has named, and when it was asked.
 type head struct {
 	at    job.Position
-	asked time.Duration // on the follower's boot clock; 0: there is none
+	asked time.Duration // on the follower's boot clock
 }
 
 // named records what the answer to a question that was sent at an instant says.
@@ -32,9 +37,15 @@ func (h *heads) named(asked time.Duration, r *holderReply) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.newest = head{job.Position{LSN: r.Head, Epoch: r.Epoch}, asked}
-	if h.oldest.asked == 0 || h.oldest.at.Epoch < r.Epoch { // what an earlier leader named may be on no branch that goes on
-		h.oldest = h.newest
+	last := len(h.lacked) - 1
+	switch named := (head{job.Position{LSN: r.Head, Epoch: r.Epoch}, asked}); {
+	case last >= 0 && h.lacked[last].at.Epoch > r.Epoch: // an earlier leader has named it
+	case last >= 0 && h.lacked[last].at.Epoch < r.Epoch: // what an earlier leader named may be on no branch that goes on
+		h.lacked = append(h.lacked[:0], named)
+	case last+1 == headsMost:
+		h.lacked[last] = named
+	default:
+		h.lacked = append(h.lacked, named)
 	}
 }
 
@@ -43,18 +54,20 @@ func (h *heads) named(asked time.Duration, r *holderReply) {
 func (h *heads) reached(at job.Position) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.newest.in(at):
-		h.had, h.oldest, h.newest = h.newest.asked, head{}, head{}
-	case h.oldest.in(at):
-		h.had, h.oldest = h.oldest.asked, h.newest
-	case at.Epoch > h.newest.at.Epoch: // what an earlier leader has named is not awaited any more
-		h.oldest, h.newest = head{}, head{}
+	for i := len(h.lacked) - 1; i >= 0; i-- {
+		if h.lacked[i].in(at) {
+			h.had = h.lacked[i].asked
+			h.lacked = slices.Delete(h.lacked, 0, i+1)
+			break
+		}
+	}
+	if len(h.lacked) > 0 && at.Epoch > h.lacked[0].at.Epoch { // what an earlier leader has named is not awaited any more
+		h.lacked = h.lacked[:0]
 	}
 	return h.had
 }
 
 // in reports whether a log that ends at a position has what a leader named.
 func (h head) in(at job.Position) bool {
-	return h.asked != 0 && at.Epoch == h.at.Epoch && at.LSN >= h.at.LSN
+	return at.Epoch == h.at.Epoch && at.LSN >= h.at.LSN
 }

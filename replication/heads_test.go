@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ func TestHeads(t *testing.T) {
 		"behind":                      {{asked: 1, lsn: 5, epoch: 1}, {lsn: 4, epoch: 1}},
 		"level once":                  {{asked: 1, lsn: 5, epoch: 1}, {lsn: 5, epoch: 1, want: 1}, {asked: 2, lsn: 9, epoch: 1}, {lsn: 8, epoch: 1, want: 1}},
 		"always a little behind":      {{asked: 1, lsn: 5, epoch: 1}, {lsn: 4, epoch: 1}, {asked: 2, lsn: 7, epoch: 1}, {lsn: 6, epoch: 1, want: 1}, {asked: 3, lsn: 9, epoch: 1}, {lsn: 8, epoch: 1, want: 2}},
+		"behind by several answers":   {{asked: 1, lsn: 5, epoch: 1}, {asked: 2, lsn: 6, epoch: 1}, {asked: 3, lsn: 7, epoch: 1}, {lsn: 6, epoch: 1, want: 2}, {lsn: 7, epoch: 1, want: 3}},
 		"two answers at once":         {{asked: 1, lsn: 5, epoch: 1}, {asked: 2, lsn: 6, epoch: 1}, {lsn: 6, epoch: 1, want: 2}},
 		"an answer that says nothing": {{asked: 1, lsn: 5, epoch: 1}, {asked: 2}, {lsn: 5, epoch: 1, want: 1}},
 		"on a branch that has ended":  {{asked: 1, lsn: 5, epoch: 2}, {lsn: 9, epoch: 1}},
@@ -35,5 +37,19 @@ func TestHeads(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHeadsAreBounded: a follower that is further behind than it can keep heads reaches the first ones one by one, and then the last.
+func TestHeadsAreBounded(t *testing.T) {
+	var h heads
+	for i := range 3 * headsMost {
+		h.named(time.Duration(i+1), &holderReply{Head: uint64(i + 1), Epoch: 1})
+	}
+	for lsn, want := range map[uint64]time.Duration{1: 1, headsMost - 1: headsMost - 1, 3*headsMost - 1: headsMost - 1, 3 * headsMost: 3 * headsMost} {
+		one := heads{lacked: slices.Clone(h.lacked)}
+		if got := one.reached(job.Position{LSN: lsn, Epoch: 1}); got != want {
+			t.Errorf("with %d commits it had all at %d, want %d", lsn, got, want)
+		}
 	}
 }

@@ -4,9 +4,13 @@ import "time"
 
 // What a node knows of the commits that it lacks.
 
-// behindAtFirst is the lag that a node assumes when it begins to follow. It exceeds the lag at which a node
-// counts as ready, so that the node is not ready before it is level.
-const behindAtFirst = 5*time.Second + time.Millisecond
+const (
+	// levelWithin is the greatest age of its data with which a node counts as level: over slow links it never has the newest commit.
+	// It is the lag up to which a node counts as ready.
+	levelWithin = 5 * time.Second
+	// behindAtFirst is the lag that a node assumes when it begins to follow, so that it is not ready before it is level.
+	behindAtFirst = levelWithin + time.Millisecond
+)
 
 // IsComplete reports whether this node has had all commits of the shard at some moment since it started, so that it knows by
 // how much its data lag. Before that it may have no data, or those of long ago. Safe for concurrent use.
@@ -24,8 +28,10 @@ func (n *Node) levelUntil(t time.Duration) {
 }
 
 // notLevel makes this node behind by behindAtFirst at least, since it begins to follow. A node that led may be further behind:
-// it had all commits until its trust ended.
+// it had all commits until its trust ended. How far it has come as a follower is of before that, so the stream has time again to
+// bring what follows.
 func (n *Node) notLevel() {
+	n.progress = 0
 	n.levelAt.Store(min(n.levelAt.Load(), int64(n.opts.Boot()-behindAtFirst)))
 }
 

@@ -35,3 +35,18 @@ func TestLagOfAFormerLeader(t *testing.T) {
 		})
 	}
 }
+
+// A node that led for long, and begins to follow, has the usual time for what it lacks: how far it had come as a follower says
+// nothing about it.
+func TestFormerLeaderIsNotStuck(t *testing.T) {
+	now := time.Minute
+	n := &Node{opts: Options{Boot: func() time.Duration { return now }}}
+	n.writer.at.LSN = 5
+	n.newTailSession(nil, nil)
+	now += time.Hour
+	n.notLevel()
+	n.newTailSession(nil, nil)
+	if waited := now - n.progress; waited >= stuckAfter {
+		t.Errorf("it counts as stuck for %s", waited)
+	}
+}

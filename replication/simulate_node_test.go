@@ -28,6 +28,7 @@ type simNode struct {
 	main, helper *task
 	endRenewals  func() // what waits for the end of the renewals; nil: there are none
 	next         uint64 // sequence that the consumer delivers next
+	messages     chan message
 	watched      leaseState
 	asker        asker
 	asked        uint64 // number of questions to the holder

@@ -32,7 +32,7 @@ func (n *simNode) run(ctx context.Context, f *tailSession) (reason string, err e
 		if n.ends {
 			return "", nil
 		}
-		if err = n.deliver(ctx, f); err != nil {
+		if err = n.hearsConsumer(ctx, f); err != nil {
 			return "", err
 		}
 		if reason = n.hear(ctx, f); reason != "" {
