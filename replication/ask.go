@@ -63,14 +63,20 @@ const askEvery = 100 * time.Millisecond
 // the next promise.
 func (o Options) promiseTime() time.Duration { return o.Grace + askEvery }
 
-// question returns the next question. It promises for each stamp only once, so that a holder that does not
-// answer receives no further promises.
-func (n *Node) question(a *asker, holder string, term uint64) holderQuestion {
+// promiseWithin is how long the holder takes to answer, at most, if promises help it. A promise counts from the stamp, which is one
+// answer old when it arrives, and the next one arrives an answer later, so a promise has to last for two; part of it is kept for
+// answers that come later than usual. Promises to a holder that is further away would leave gaps between them in which it may not
+// launch. Without any it does not wait for this node, which takes over when the lease has expired.
+func (o Options) promiseWithin() time.Duration { return o.promiseTime() * 2 / 5 }
+
+// question returns the next question to a holder that takes a time to answer. It promises for each stamp only once, so that a
+// holder that does not answer receives no further promises.
+func (n *Node) question(a *asker, holder string, term uint64, takes time.Duration) holderQuestion {
 	if a.holder != holder || a.term != term {
 		*a = asker{holder: holder, term: term}
 	}
 	q := holderQuestion{Node: n.opts.Node, Process: n.opts.Process, Term: term}
-	if a.stamp != 0 && n.challenger.promises.promise(n.opts.Boot(), n.opts.promiseTime(), term) {
+	if a.stamp != 0 && takes <= n.opts.promiseWithin() && n.challenger.promises.promise(n.opts.Boot(), n.opts.promiseTime(), term) {
 		q.Stamp, q.Promise = a.stamp, n.opts.promiseTime()
 	}
 	a.stamp = 0
@@ -110,6 +116,10 @@ func (n *Node) reply(q holderQuestion) holderReply {
 // stores what is published there. The reply proves nothing about the node.
 var errForeignReply = errors.New("replication: the answer is not that of a node; is there a JetStream stream over the subjects of the cluster?")
 
-// askTimeout bounds a question to the holder. A missing answer proves nothing: a dead process is noticed by the
-// reply that there are no responders, which comes at once, and not by this time.
-const askTimeout = 200 * time.Millisecond
+// A question to the holder waits for askTimeout at least, and for askMost at most, see distances. A missing answer proves nothing:
+// a dead process is noticed by the reply that there are no responders, which comes at once, and not by these times. A longer
+// askTimeout would delay the takeover from a holder that stands still, which needs some questions without an answer.
+const (
+	askTimeout = 200 * time.Millisecond
+	askMost    = time.Second
+)

@@ -110,7 +110,6 @@ type tailSession struct {
 	ready     func(role string)
 	idled     time.Duration // when it last called Idle
 	levelled  time.Duration // when it was first level with the leader; 0: not yet
-	heir      bool          // the node has been an heir
 	leaseRead time.Duration // when it last read the lease
 	direct    bool          // it reads the stream directly, and is not at its end yet
 	calm      bool          // it was calm at the last look, so the next check is up to calmEvery away
@@ -301,15 +300,15 @@ func (f *tailSession) hadAll(leader *peer, now time.Duration) time.Duration {
 	return now
 }
 
-// level reports this node, which had all commits at an instant a moment ago, as ready when the leader may fail. Before the node is an heir, a
-// failure would cost the length of a lease. A node that is no longer an heir stops counting as level.
+// level notes that this node had all commits at an instant a moment ago, and reports it as ready when the leader may fail. Before
+// the node is an heir, a failure would cost the length of a lease. Later that does not count: a leader does not name a node whose
+// promises would come too late over a slow link, and what the node has is no older for it.
 func (f *tailSession) level(now, at time.Duration) {
 	if f.levelled == 0 {
 		f.levelled = now
 		f.complete.Store(true)
 	}
-	if f.challenger.inherits() || !f.heir && now-f.levelled >= heirWait {
-		f.heir = f.heir || f.challenger.inherits()
+	if f.stands = f.stands || f.challenger.inherits() || now-f.levelled >= heirWait; f.stands {
 		f.levelUntil(at)
 		f.ready(RoleStandby)
 	}

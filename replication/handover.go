@@ -18,8 +18,10 @@ import (
 // Times of a hand-over.
 const (
 	// promptTime is how long the confirmation of a commit may take if the stream is to count as working: longer than a commit
-	// takes on a slow disk, and shorter than an election among NATS servers, which is 4 to 9 s.
+	// takes on a slow disk, and shorter than an election among NATS servers, which is 4 to 9 s. Over slow links it is up to promptMost,
+	// see [Node.prompt].
 	promptTime = time.Second
+	promptMost = 2 * time.Second
 	// answerTime is how long a hand-over waits for the answers to attempts in flight. The next leader launches
 	// again what has no answer by then.
 	answerTime = 50 * time.Millisecond
@@ -36,9 +38,21 @@ const (
 // publish places a frame of the leader in the stream, and records since when it waits. Only one commit waits at
 // a time, so one instant is enough.
 func (n *Node) publish(ctx context.Context, f *Frame) error {
-	n.unconfirmed.Store(int64(n.opts.Boot()))
+	began := n.opts.Boot()
+	n.unconfirmed.Store(int64(began))
 	defer n.unconfirmed.Store(0)
-	return n.writer.place(ctx, f)
+	err := n.writer.place(ctx, f)
+	if err == nil {
+		n.placedIn.Store(int64(n.opts.Boot() - began))
+	}
+	return err
+}
+
+// prompt returns how long the confirmation of a commit may take if the stream is to count as working. It is four times as long as
+// that of the last one, where that is more than promptTime: a commit may wait for another one, and a round trip may be a part
+// of a second.
+func (n *Node) prompt() time.Duration {
+	return min(max(promptTime, 4*time.Duration(n.placedIn.Load())), promptMost)
 }
 
 // waits returns how long the commit in progress has waited for its confirmation; 0 if none waits.
@@ -71,10 +85,11 @@ func (n *Node) still(noticed time.Duration) error {
 // awaitPrompt returns how long the stream took to confirm a commit, if that is prompt. Launches and requests go on meanwhile.
 func (n *Node) awaitPrompt(ctx context.Context) (took time.Duration, err error) {
 	now := n.opts.Boot()
-	if n.waits(now) > promptTime {
+	most := n.prompt()
+	if n.waits(now) > most {
 		return 0, n.still(now)
 	}
-	ctx, cancel := context.WithTimeout(ctx, promptTime)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if n.local.Confirm(ctx) != nil || n.awaitConfirmed(ctx) != nil {
 		return 0, n.still(now)

@@ -43,12 +43,15 @@ func TestPauseOfSlowCommits(t *testing.T) {
 		commit, rest time.Duration
 		over         bool
 		launches     time.Duration // that the hand-over may cost
+		placed       time.Duration // how long the last commit took in the stream
 	}{
-		"quick":                     {time.Millisecond, time.Millisecond, true, 10 * time.Millisecond},
-		"slow":                      {600 * time.Millisecond, 900 * time.Millisecond, true, 900 * time.Millisecond},
-		"an election":               {5 * time.Second, 5 * time.Second, false, 0},
-		"an election begins in it":  {time.Millisecond, 5 * time.Second, false, restTime},
-		"an election, slow commits": {600 * time.Millisecond, 5 * time.Second, false, 1200 * time.Millisecond},
+		"quick":                     {time.Millisecond, time.Millisecond, true, 10 * time.Millisecond, 0},
+		"slow":                      {600 * time.Millisecond, 900 * time.Millisecond, true, 900 * time.Millisecond, 0},
+		"an election":               {5 * time.Second, 5 * time.Second, false, 0, 0},
+		"an election begins in it":  {time.Millisecond, 5 * time.Second, false, restTime, 0},
+		"an election, slow commits": {600 * time.Millisecond, 5 * time.Second, false, 1200 * time.Millisecond, 0},
+		"slow links":                {1600 * time.Millisecond, 1800 * time.Millisecond, true, 1800 * time.Millisecond, 450 * time.Millisecond},
+		"an election, slow links":   {5 * time.Second, 5 * time.Second, false, 0, 4 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -56,11 +59,12 @@ func TestPauseOfSlowCommits(t *testing.T) {
 				local := &slowLocal{commit: c.commit, rest: c.rest}
 				n := &Node{opts: Options{Boot: func() time.Duration { return time.Since(began) }, Logger: quiet}, local: local}
 				n.leadership.ctx = t.Context()
+				n.placedIn.Store(int64(c.placed))
 				err := n.pause(t.Context())
 				if still := (*stillError)(nil); (err == nil) != c.over || err != nil && !errors.As(err, &still) {
 					t.Fatalf("the hand-over begins: %v; want %v (%v)", err == nil, c.over, err)
 				}
-				if cost := time.Since(began) - min(c.commit, promptTime); cost > c.launches {
+				if cost := time.Since(began) - min(c.commit, n.prompt()); cost > c.launches {
 					t.Errorf("launches paused for %s, want at most %s", cost, c.launches)
 				}
 				if err != nil && c.launches > 0 && !local.resumed {

@@ -44,6 +44,8 @@ type Host struct {
 	skews    skews
 	twin     twin
 	seats    seatsSeen
+	distant  distances
+	askSoon  chan struct{} // capacity 1; has an entry when an answer took long, so that the next question is due
 	settings settingsSeen
 
 	beating sync.Mutex // held while a beat is made and published
@@ -69,7 +71,7 @@ type hosted struct {
 // options of the first member say where the messages of the host go.
 func NewHost(log *slog.Logger) *Host {
 	return &Host{
-		log: log, members: make(map[uint32]*hosted), nodes: make(map[string]heardNode), ended: make(map[endedMember]leaving), placed: make(chan struct{}, 1), asks: make(chan *inbox.Request, asksMost), twin: twin{beats: make(chan beat, 1)},
+		log: log, members: make(map[uint32]*hosted), nodes: make(map[string]heardNode), ended: make(map[endedMember]leaving), placed: make(chan struct{}, 1), asks: make(chan *inbox.Request, asksMost), askSoon: make(chan struct{}, 1), twin: twin{beats: make(chan beat, 1)},
 	}
 }
 

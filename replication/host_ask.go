@@ -50,19 +50,58 @@ func (r *hostReply) of(shard uint32) holderReply {
 
 // askAll regularly asks the holders of the leases whether they are alive, until ctx ends. When a process dies, the NATS
 // server knows that at once and reports that there are no responders. A holder is asked again when it has answered, or
-// when the question has timed out, so a slow one gets fewer questions and not a queue of them.
+// when the question has timed out, so a slow one gets fewer questions and not a queue of them: one that takes longer to answer
+// than questions are apart gets the next one at once.
 func (h *Host) askAll(ctx context.Context) {
-	for range ticks(ctx, askEvery) {
+	tick := time.NewTimer(untilTick(askEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.askSoon:
+		case <-tick.C:
+			tick.Reset(untilTick(askEvery))
+		}
 		for holder, group := range h.toAsk() {
 			h.work.Go(func() {
-				h.askHolder(ctx, holder, group)
-				h.mu.Lock()
-				defer h.mu.Unlock()
-				for _, m := range group {
-					m.asking = false
+				if h.askGroup(ctx, holder, group) {
+					h.asksSoon()
 				}
 			})
 		}
+	}
+}
+
+// asksSoon lets askAll ask without waiting for its next time.
+func (h *Host) asksSoon() {
+	select {
+	case h.askSoon <- struct{}{}:
+	default: // there is an entry
+	}
+}
+
+// askGroup asks a node about the leases of some members. If it does not answer in time, it may be distant, so askGroup measures
+// that then. soon says that the next question is due at once.
+func (h *Host) askGroup(ctx context.Context, node string, group []*hosted) (soon bool) {
+	began := h.opts.Boot()
+	err := h.askHolder(ctx, node, group)
+	h.mu.Lock()
+	for _, m := range group {
+		m.asking = false
+	}
+	h.mu.Unlock()
+	if errors.Is(err, context.DeadlineExceeded) {
+		h.measure(ctx, node)
+	}
+	return err == nil && h.opts.Boot()-began >= askEvery
+}
+
+// measure finds out how long a node takes to answer, by a question for which it waits longer. Meanwhile other questions go on.
+func (h *Host) measure(ctx context.Context, node string) {
+	if h.distant.begins(node) {
+		defer h.distant.ends(node)
+		_, _ = h.ask(ctx, askMost, node, nil)
 	}
 }
 
@@ -86,16 +125,15 @@ func (h *Host) toAsk() map[string][]*hosted {
 
 // askHolder asks a node about the leases of some members, and passes the outcomes on to them. Two processes may run under
 // its name for a moment; only the answer of the process that holds a lease proves that the holder is alive.
-func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
+func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) error {
+	wait := h.distant.wait(node)
 	asked := make([]leaseValue, len(group))
 	for i, m := range group {
 		_, asked[i].Process, asked[i].Term = m.holder()
 	}
 	questions := func() (list []shardQuestion) {
 		for i, m := range group {
-			q := m.question(&m.asker, node, asked[i].Term)
+			q := m.question(&m.asker, node, asked[i].Term, h.distant.to(node))
 			if h.opts.Shards > 1 {
 				q.Node, q.Process = "", "" // said once for all
 			}
@@ -104,18 +142,19 @@ func (h *Host) askHolder(ctx context.Context, node string, group []*hosted) {
 		return list
 	}
 	list, began := questions(), h.opts.Boot()
-	reply, err := h.ask(ctx, node, list)
-	again := false
+	reply, err := h.ask(ctx, wait, node, list)
+	again, near := false, h.distant.to(node) <= h.opts.promiseWithin()
 	for i, m := range group {
-		again = err == nil && list[i].Promise == 0 && m.asker.outcome(reply.of(m.opts.Shard), nil) == answered && m.asker.stamp != 0 || again
+		again = near && err == nil && list[i].Promise == 0 && m.asker.outcome(reply.of(m.opts.Shard), nil) == answered && m.asker.stamp != 0 || again
 	}
 	if again {
 		list, began = questions(), h.opts.Boot()
-		reply, err = h.ask(ctx, node, list) // the first promise can be given at once
+		reply, err = h.ask(ctx, wait, node, list) // the first promise can be given at once
 	}
 	for i, m := range group {
 		m.hearsOf(h.outcome(ctx, m, node, asked[i], began, reply, err))
 	}
+	return err
 }
 
 // outcome returns what the reply of a node to a question that was sent at an instant means for a member.
@@ -147,8 +186,8 @@ func (m *hosted) hearsOf(a answer) {
 	}
 }
 
-// ask sends questions to a node. An empty list asks whether it is there.
-func (h *Host) ask(ctx context.Context, node string, list []shardQuestion) (hostReply, error) {
+// ask sends questions to a node, and waits for the answer for some time. An empty list asks whether it is there.
+func (h *Host) ask(ctx context.Context, within time.Duration, node string, list []shardQuestion) (hostReply, error) {
 	question := hostQuestion{h.opts.Node, h.opts.Process, list}
 	var b []byte
 	var err error
@@ -163,7 +202,8 @@ func (h *Host) ask(ctx context.Context, node string, list []shardQuestion) (host
 	if err != nil {
 		return hostReply{}, err
 	}
-	data, err := h.ties.request(ctx, subjectsOf(h.opts).host(node, askHolder), b)
+	began := h.opts.Boot()
+	data, err := h.ties.request(ctx, within, subjectsOf(h.opts).host(node, askHolder), b)
 	if err != nil {
 		return hostReply{}, err
 	}
@@ -171,6 +211,7 @@ func (h *Host) ask(ctx context.Context, node string, list []shardQuestion) (host
 	if !ok || reply.Node != node {
 		return hostReply{}, errForeignReply
 	}
+	h.distant.took(node, h.opts.Boot()-began)
 	return reply, nil
 }
 
@@ -186,9 +227,7 @@ func (h *Host) readReply(data []byte) (reply hostReply, ok bool) {
 
 // isThere reports whether a node answers at this moment.
 func (h *Host) isThere(ctx context.Context, node string) bool {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	_, err := h.ask(ctx, node, nil)
+	_, err := h.ask(ctx, askMost, node, nil)
 	return err == nil
 }
 
@@ -230,6 +269,8 @@ func (h *Host) reply(q *hostQuestion) hostReply {
 // askProcess asks the process that holds a lease after another process of its name has answered. If the holder does not
 // answer, the other one's answer counts.
 func (h *Host) askProcess(ctx context.Context, node, process string) (reply hostReply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, h.distant.wait(node))
+	defer cancel()
 	foreign := true
 	err = h.ties.requestEach(ctx, subjectsOf(h.opts).host(node, askHolder), func(data []byte) (enough bool) {
 		r, ok := h.readReply(data)

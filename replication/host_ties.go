@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -12,8 +13,9 @@ import (
 type ties interface {
 	// publish sends a message to all that listen on a subject. It may be lost.
 	publish(subject string, data []byte) error
-	// request sends a question, and returns the first reply. It returns [nats.ErrNoResponders] if no process answers.
-	request(ctx context.Context, subject string, data []byte) ([]byte, error)
+	// request sends a question, and returns the first reply. It returns [nats.ErrNoResponders] if no process answers, and
+	// [context.DeadlineExceeded] if no reply comes within a time.
+	request(ctx context.Context, within time.Duration, subject string, data []byte) ([]byte, error)
 	// requestEach sends an empty question and passes on each reply, see askEach.
 	requestEach(ctx context.Context, subject string, pass func(data []byte) (enough bool)) error
 	// isWhole reports whether the stream of a shard has its whole log, so that a node without data needs no other node;
@@ -32,7 +34,9 @@ func (t natsTies) publish(subject string, data []byte) error {
 }
 
 // request implements ties.
-func (t natsTies) request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+func (t natsTies) request(ctx context.Context, within time.Duration, subject string, data []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	m, err := t.opts.Conn.RequestWithContext(ctx, subject, data)
 	if err != nil {
 		return nil, err

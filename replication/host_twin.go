@@ -89,7 +89,7 @@ func (h *Host) yield(ctx context.Context, to string) bool {
 		return true // that release does not know the question, and never ends by itself
 	}
 	h.twin.begin()
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, askMost)
 	defer cancel()
 	question, err := json.Marshal(yieldRequest{Process: h.opts.Process, To: to})
 	if err != nil {

@@ -31,7 +31,7 @@ func (n *Node) levelUntil(t time.Duration) {
 // it had all commits until its trust ended. How far it has come as a follower is of before that, so the stream has time again to
 // bring what follows.
 func (n *Node) notLevel() {
-	n.progress = 0
+	n.progress, n.stands = 0, false
 	n.levelAt.Store(min(n.levelAt.Load(), int64(n.opts.Boot()-behindAtFirst)))
 }
 

@@ -56,6 +56,7 @@ type Node struct {
 	pumped   chan struct{}  // capacity 1; signals the pump that there are commits to publish; only with [Options.Local]
 	farthest job.Position   // how far a standby has come in the log
 	progress time.Duration  // when place last advanced, or when the node was level with the leader
+	stands   bool           // a standby has counted as level since it began to follow
 	end      uint64         // last sequence of the stream when this node began to tail it
 	first    atomic.Uint64  // LSN that a node must have to lead; see metaFirst
 
@@ -63,6 +64,7 @@ type Node struct {
 	stopped sync.Once
 
 	unconfirmed atomic.Int64 // since when the commit in progress waits for the stream, on the boot clock; 0: no commit waits
+	placedIn    atomic.Int64 // how long the stream took to confirm the last commit of this leader; 0: none yet
 	// trusted is the instant until which launches may leave, on the boot clock. It is a copy of tenure.until for
 	// Trust, which is called for launches and must not wait for a mutex.
 	trusted    atomic.Int64

@@ -41,7 +41,7 @@ func (n *Node) auditHandover(ctx context.Context, h handover, to string) error {
 	if _, err := n.awaitPrompt(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, promptTime)
+	ctx, cancel := context.WithTimeout(ctx, n.prompt())
 	defer cancel()
 	return n.audit(ctx, Operation{Action: job.ActionHandOver, Node: to, Detail: "from " + n.opts.Node + n.ofShard(), By: h.by})
 }

@@ -65,6 +65,5 @@ func (f *tailSession) rouse() {
 // and answers.
 func (f *tailSession) isCalm(now time.Duration) bool {
 	leader, ok := f.peers.leader(now)
-	isReady := f.heir || f.levelled != 0 && now-f.levelled >= heirWait
-	return ok && leader.Node != f.opts.Node && leader.published() <= f.writer.at.LSN && f.writer.seq >= f.end && isReady && !f.direct && f.challenger.isCalm(now)
+	return ok && leader.Node != f.opts.Node && leader.published() <= f.writer.at.LSN && f.writer.seq >= f.end && f.stands && !f.direct && f.challenger.isCalm(now)
 }

@@ -84,7 +84,7 @@ func (n *simNode) ask() {
 // send sends the question. It is lost or late, or the servers report that no process answers.
 func (q *question) send() {
 	n, other, w := q.from, q.to, q.from.world
-	sent := n.node.question(&n.asker, other.name, q.term)
+	sent := n.node.question(&n.asker, other.name, q.term, 0)
 	q.sent = n.boot()
 	q.promises = sent.Promise != 0
 	switch {

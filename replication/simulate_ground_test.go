@@ -219,5 +219,5 @@ func (g *ground) way(f faults) time.Duration {
 		g.counts["request late"]++
 		return g.between(10*time.Millisecond, g.plan.latest)
 	}
-	return g.between(100*time.Microsecond, 2*time.Millisecond)
+	return g.plan.far + g.between(100*time.Microsecond, 2*time.Millisecond)
 }

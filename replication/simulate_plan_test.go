@@ -38,6 +38,7 @@ type plan struct {
 	stream, lease, reads faults
 	asks                 faults        // between the nodes
 	latest               time.Duration // longest delay of a late request
+	far                  time.Duration // what each way between two nodes takes in any case
 	failOpen             float64
 	staleBounds          float64
 	staleLook            float64

@@ -182,9 +182,8 @@ func (p *process) ask(ctx context.Context) {
 	groups := p.host.toAsk()
 	for _, holder := range slices.Sorted(maps.Keys(groups)) {
 		p.run(func() {
-			p.host.askHolder(ctx, holder, groups[holder])
-			for _, m := range groups[holder] {
-				m.asking = false
+			if p.host.askGroup(ctx, holder, groups[holder]) {
+				p.ask(ctx)
 			}
 		})
 	}

@@ -94,11 +94,11 @@ func (c *hostCall) finish(data []byte, err error) {
 }
 
 // request implements ties. The only question is the one to the holder of leases.
-func (t tiesOfNode) request(_ context.Context, subject string, data []byte) ([]byte, error) {
+func (t tiesOfNode) request(_ context.Context, within time.Duration, subject string, data []byte) ([]byte, error) {
 	g, c := t.ground, &hostCall{from: t.machine, task: t.ground.task}
 	to := g.machines[strings.TrimPrefix(subject, "carillon.cluster.node.")[0]-'a']
 	way := g.links[[2]int{t.index, to.index}]
-	g.after(askTimeout, func() { c.finish(nil, context.DeadlineExceeded) })
+	g.after(within, func() { c.finish(nil, context.DeadlineExceeded) })
 	switch p := to.process; {
 	case !t.linked && !t.meets(to) || way == silent || to.muted && !t.meets(to) || g.chance(g.plan.asks.requestLost):
 	case p == nil || !p.listens || !t.meets(to) || way == reset:
@@ -123,7 +123,7 @@ func (p *process) answer(c *hostCall, data []byte) {
 
 // requestEach implements ties. There is one process of a name.
 func (t tiesOfNode) requestEach(ctx context.Context, subject string, pass func(data []byte) (enough bool)) error {
-	b, err := t.request(ctx, subject, nil)
+	b, err := t.request(ctx, askTimeout, subject, nil)
 	if err == nil && !pass(b) {
 		t.ground.sleep(askTimeout)
 		err = context.DeadlineExceeded
