@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
@@ -102,12 +101,12 @@ func (o *DivideOptions) checkPlaces() error {
 	if err := refusal(checkEntries(o.From, rootEntries, reader{clustered: !isAlone(o.From)})); err != nil {
 		return err
 	}
-	from, err := filepath.Abs(o.From)
-	to, toErr := filepath.Abs(o.Dir)
-	if err := errors.Join(err, toErr); err != nil {
+	into, err := isWithin(o.From, o.Dir)
+	out, outErr := isWithin(o.Dir, o.From)
+	if err := errors.Join(err, outErr); err != nil {
 		return err
 	}
-	if inside(from, to) || inside(to, from) {
+	if into || out {
 		return badOption("%s and %s are in each other; choose another new directory", o.From, o.Dir)
 	}
 	parts, err := readParts(o.From)
@@ -115,12 +114,6 @@ func (o *DivideOptions) checkPlaces() error {
 		err = fmt.Errorf("%s has %d shards: %w", o.From, len(parts.shards), ErrDivided)
 	}
 	return err
-}
-
-// inside reports whether a path is a directory or below it. Both are absolute.
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // identity returns who the new directory is: the founder of a cluster. The name of a node stays. A member of a cluster

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carillon-io/carillon/snapshot"
@@ -35,6 +36,56 @@ func CheckPlace(dir string) error {
 		return err
 	}
 	return fmt.Errorf("%s %w: it has %s; name the data directory that it was in, or choose another one; nothing was changed", dir, ErrPart, what)
+}
+
+// ErrInside is returned by all that makes a data directory for a place inside another one: a command that removes, copies or puts
+// aside the outer one would do that to both.
+var ErrInside = errors.New("is inside another data directory")
+
+// checkNew returns an error that is [ErrInside] if a directory that is to be made would be inside a data directory, by
+// whatever links the path leads there.
+func checkNew(dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{abs, resolved(abs)} {
+		for parent := filepath.Dir(path); parent != path; path, parent = parent, filepath.Dir(parent) {
+			if shown := shownAsWhole(parent); shown != "" {
+				return fmt.Errorf("%s %w, %s, as %s shows; choose another place; nothing was changed", dir, ErrInside, parent, filepath.Join(parent, shown))
+			}
+		}
+	}
+	return nil
+}
+
+// isNew reports whether a directory is absent, or has nothing that a data directory has but its lock.
+func isNew(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return IsName(e.Name()) })
+}
+
+// isWithin reports whether a path is a directory, or below it. It compares what is on disk and not the names: a link, a mount
+// and another spelling lead to the same directory. No path is within a directory that does not exist.
+func isWithin(dir, path string) (bool, error) {
+	root, err := os.Stat(filepath.Clean(dir)) // as its files are named later, also if the name has .. behind a link
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return false, err
+	}
+	for path = resolved(path); ; path = filepath.Dir(path) {
+		if info, err := os.Stat(path); err == nil && os.SameFile(root, info) {
+			return true, nil
+		}
+		if path == filepath.Dir(path) {
+			return false, nil
+		}
+	}
 }
 
 // CheckLog returns an error for a path inside a data directory that is neither the place of a log nor of one that was put aside:
@@ -97,6 +148,20 @@ func shownAsData(dir, part string) string {
 	return ""
 }
 
+// shownAsWhole returns the name that shows that a directory with a lock is a data directory; "" if none does. It is for directories
+// around a path, which may be of any program: a name alone proves less there than beside a part.
+func shownAsWhole(dir string) string {
+	if !exists(filepath.Join(dir, LockName)) {
+		return ""
+	}
+	for _, name := range append(slices.Clone(usedNames), ShardsName) {
+		if exists(filepath.Join(dir, name)) {
+			return name
+		}
+	}
+	return shownAsData(dir, LogName)
+}
+
 // partIn says what shows that a directory is a part of a data directory, by what it has; "" if nothing does.
 func partIn(dir string) (what string, err error) {
 	for _, name := range usedNames {
@@ -127,18 +192,24 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// occupy makes a data directory, if there is none, and locks it. It first refuses a path that is a part of one. Nothing but this
-// locks a directory, apart from the division for its copy of the data, which is inside the new directory.
+// occupy makes a data directory, if there is none, and locks it. It first refuses a path that is a part of one, and makes none
+// inside another. Nothing but this locks a directory, apart from the division for its copy of the data, which is inside the new
+// directory.
 func occupy(dir string) (*DirLock, error) {
 	if err := CheckPlace(dir); err != nil {
 		return nil, err
+	}
+	if isNew(dir) {
+		if err := checkNew(dir); err != nil {
+			return nil, err
+		}
 	}
 	return occupyInside(dir)
 }
 
 // occupyInside is occupy without a look at the place.
 func occupyInside(dir string) (*DirLock, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Clean(dir), 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
 	l, err := Lock(dir)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/carillon-io/carillon/backup"
@@ -157,4 +158,64 @@ func TestPlaces(t *testing.T) {
 	mustDo(t, CheckPlace(filepath.Join(root, "data/other")))
 	older := older(t, 3)
 	mustDo(t, CheckPlace(older)) // SHARD is at the root after the way back
+}
+
+// TestNoneInsideAnother: no directory is made inside a data directory, by whatever name, and one that was made there before is
+// opened as ever.
+func TestNoneInsideAnother(t *testing.T) {
+	t.Parallel()
+	dir, other := withParts(t)
+	mustDo(t, os.Symlink(dir, filepath.Join(other, "whole"))) // named as the path has it, or as it is on disk
+	mustDo(t, os.MkdirAll(filepath.Join(dir, "empty"), 0o750))
+	for _, path := range []string{filepath.Join(dir, "in"), filepath.Join(dir, "a", "b"), filepath.Join(dir, "empty"), filepath.Join(other, "whole", "in")} {
+		for name, open := range openers {
+			if name == "found" || name == "divide" {
+				continue // they take a directory that has data
+			}
+			before, names := tree(t, dir), files(t, dir)
+			if err := open(path, other); !errors.Is(err, ErrInside) || !strings.Contains(err.Error(), " as ") {
+				t.Errorf("%s: %s: %v", name, path, err)
+			}
+			if !maps.Equal(before, tree(t, dir)) || !slices.Equal(names, files(t, dir)) {
+				t.Errorf("%s: %s: the directory has changed", name, path)
+			}
+		}
+	}
+	image := testkit.CopyDir(t, dir)
+	mustDo(t, os.Rename(image, filepath.Join(dir, "earlier")))
+	mustClose(t, openTestData(t, filepath.Join(dir, "earlier")))
+}
+
+// TestWithin: places are compared by what they are on disk.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	at := func(name string) string { return filepath.Join(root, name) }
+	for _, name := range []string{"one/deep", "two", "one2"} {
+		mustDo(t, os.MkdirAll(at(name), 0o750))
+	}
+	for link, to := range map[string]string{"abs": at("one"), "rel": "one", "deep": "one/deep", "chain": "abs/deep", "two/back": "../one"} {
+		mustDo(t, os.Symlink(to, at(link)))
+	}
+	for _, test := range []struct {
+		dir, path string
+		want      bool
+	}{
+		{"one", "one", true},
+		{"one", "one/new/er", true},
+		{"one", "one2", false},
+		{"one", "two/new", false},
+		{"one", "abs/new", true},
+		{"abs", "one/new", true},
+		{"rel", "abs/new", true},
+		{"one", "deep/new", true},
+		{"deep", "one", false},
+		{"one", "chain", true},
+		{"one", "two/back/new", true},
+		{"none", "none/new", false},
+	} {
+		if got, err := isWithin(at(test.dir), at(test.path)); err != nil || got != test.want {
+			t.Errorf("%s within %s: %v, %v", test.path, test.dir, got, err)
+		}
+	}
 }

@@ -28,6 +28,9 @@ func (t *unfinished) claim() error {
 	if err := CheckPlace(t.dir); err != nil {
 		return err
 	}
+	if err := checkNew(t.dir); err != nil {
+		return err
+	}
 	if err := t.mayUse(); err != nil {
 		return err
 	}

@@ -335,6 +335,12 @@ func TestRefusedDivisions(t *testing.T) {
 	refused(o, nil, "one shard")
 	refused(options(filepath.Join(t.TempDir(), "none"), to), fs.ErrNotExist, "")
 	refused(options(dir, filepath.Join(dir, "new")), nil, "in each other")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	refused(options(dir, filepath.Join(link, "new")), nil, "in each other")
+	refused(options(link, filepath.Join(dir, "new")), nil, "in each other")
 	full := t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "letter.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
