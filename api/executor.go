@@ -247,6 +247,9 @@ func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply,
 		return reply, x.errNotWhole()
 	}
 	ctx = withPageBytes(x.processors.of(ctx, x.partyOf(q.Tenant)), q.pageBytes)
+	if q.isPart && v == calendarPut { // the router asks the first shard for all of it, and then the others
+		ctx = scheduler.AsCopy(ctx)
+	}
 	value, err := v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
 	switch {
 	case !x.isStale(v, err):

@@ -20,6 +20,11 @@ import (
 // has the truth: a calendar is put there first and deleted there last. So a change that was cut short can be seen in
 // the first shard, and the same request again completes it.
 
+// calendarPut is the verb by which a calendar is put, and a copy of it. A router asks the first shard as the caller asked, and the
+// others for their parts of that request: what comes as a part is a copy. The first shard alone decides by the quota, because the
+// others may still have a calendar that it has deleted.
+var calendarPut = VerbNamed("calendars.put")
+
 // putCalendar puts a calendar into all shards. The reply is that of the first one.
 func (r *router) putCalendar(ctx context.Context, v *Verb, q *Request) (Reply, error) {
 	reply, err := r.ask(ctx, 0, v, q)
@@ -124,7 +129,7 @@ const giveBackWait = 5 * time.Second
 func (r *router) giveBack(ctx context.Context, q *Request, shards []uint32, back []byte, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWait)
 	defer cancel()
-	if without, cause := failed(shards, r.askEach(ctx, shards, VerbNamed("calendars.put"), q, back)); cause != nil {
+	if without, cause := failed(shards, r.askEach(ctx, shards, calendarPut, q, back)); cause != nil {
 		return incomplete(shardsNamed(without)+" may be without the calendar, and others have it", "put it again, or delete it again", cause)
 	}
 	return err

@@ -40,7 +40,13 @@ func startMixed(t testing.TB) *scheduler.Engine { return startMixedOn(t, new(mem
 func startMixedOn(t testing.TB, log scheduler.Log) *scheduler.Engine {
 	t.Helper()
 	settings := scheduler.Settings{HistoryDays: 4 * 366}
-	e, err := scheduler.Open(scheduler.Options{Log: log, Store: new(memory.Store), Sender: mixed{}, Logger: apitest.Quiet, Settings: settings})
+	return startEngine(t, scheduler.Options{Log: log, Store: new(memory.Store), Sender: mixed{}, Logger: apitest.Quiet, Settings: settings})
+}
+
+// startEngine runs an engine for the length of a test.
+func startEngine(t testing.TB, opts scheduler.Options) *scheduler.Engine {
+	t.Helper()
+	e, err := scheduler.Open(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,6 +52,18 @@ func (e *Engine) AllCalendars() (all map[CalendarName]*job.Calendar, changes uin
 	return maps.Clone(e.gauge.copies.byName), e.gauge.copies.changes
 }
 
+// copyKey is the context key of a put of a copy.
+type copyKey struct{}
+
+// AsCopy returns a context in which [Engine.PutCalendar] puts a copy of a calendar that the shard with the true calendars has
+// taken: that shard has decided by the quota of the tenant, and this one does not.
+func AsCopy(ctx context.Context) context.Context { return context.WithValue(ctx, copyKey{}, true) }
+
+func isCopy(ctx context.Context) bool {
+	is, _ := ctx.Value(copyKey{}).(bool)
+	return is
+}
+
 // calendarDetail marks a change by MendCalendar or DropCalendar in the audit log.
 const calendarDetail = "as in shard 0"
 
@@ -59,7 +71,7 @@ const calendarDetail = "as in shard 0"
 // otherwise the error has the code version_conflict, and nothing has changed. No quota counts: the copy has its place by that of
 // the true calendar. The audit log has the change as one of the engine.
 func (e *Engine) MendCalendar(ctx context.Context, truth *job.Calendar, had uint32) error {
-	p := &core.PutCalendar{Calendar: *truth, Actor: job.ActorEngine, Detail: calendarDetail, Most: core.CalendarsMax, IfVersion: &had}
+	p := &core.PutCalendar{Calendar: *truth, Actor: job.ActorEngine, Detail: calendarDetail, IsCopy: true, IfVersion: &had}
 	p.Calendar.Exclude = slices.Clone(truth.Exclude)
 	if err := e.submit(ctx, p); err != nil {
 		return err

@@ -108,3 +108,22 @@ func TestCopiesAreMended(t *testing.T) {
 		t.Errorf("the audit log has %s", got)
 	}
 }
+
+// TestCopiesHaveNoQuota: a put as a copy is taken where another one is refused because of the quota.
+func TestCopiesHaveNoQuota(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
+	for _, test := range []struct {
+		name    string
+		isCopy  bool
+		refused bool
+	}{{"a", false, false}, {"b", false, true}, {"b", true, false}, {"c", true, false}, {"d", false, true}, {"c", false, false}} {
+		p := &core.PutCalendar{Calendar: job.Calendar{Tenant: "t", Name: test.name, Exclude: []string{"2026-01-06"}}, Most: 1, IsCopy: test.isCopy}
+		s.propose(p)
+		if isRefused := p.Err != nil && apierr.From(p.Err).Code == apierr.QuotaExceeded; isRefused != test.refused || p.Err != nil && !isRefused {
+			t.Errorf("%s, a copy: %v: %v", test.name, test.isCopy, p.Err)
+		}
+	}
+	if ctx := t.Context(); isCopy(ctx) || !isCopy(AsCopy(ctx)) {
+		t.Error("the context does not say what is a copy")
+	}
+}

@@ -9,12 +9,12 @@ import (
 
 // PutCalendar adds a calendar, or replaces the one with the same name; the jobs that refer to it follow soon after. It
 // returns the calendar as it is stored, and whether it is new. If the process stops before all of them follow, the
-// next leader continues.
+// next leader continues. See also [AsCopy].
 func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calendar, bool, error) {
 	if err := cal.Validate(); err != nil {
 		return job.Calendar{}, false, err
 	}
-	p := &core.PutCalendar{Calendar: *cal, Actor: e.actorOf(ctx)}
+	p := &core.PutCalendar{Calendar: *cal, Actor: e.actorOf(ctx), IsCopy: isCopy(ctx)}
 	if e.opts.CalendarsMax != nil {
 		p.Most = e.opts.CalendarsMax(cal.Tenant)
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -15,6 +16,10 @@ import (
 // fill the memory with calendars that no job uses.
 const CalendarsMax = 10_000
 
+// copiesMax bounds the copies of the calendars that another engine has. They are as many as that one has, and for a moment more:
+// a put and a deletion at the same time may leave a copy until the copies are compared.
+const copiesMax = 2 * CalendarsMax
+
 // calendarsOfTenantMax bounds the calendars of a tenant without a quota, so that no tenant takes all that there may be. A
 // tenant that has more keeps them, and adds none.
 const calendarsOfTenantMax = 1_000
@@ -25,6 +30,7 @@ type PutCalendar struct {
 	Calendar job.Calendar // in: the calendar as the caller gives it; out: as it is stored
 	Actor    job.Actor
 	Most     int    // calendars that the tenant may have; 0: the default
+	IsCopy   bool   // of a calendar that another shard has taken, which has decided by the quota; Most means nothing
 	Detail   string // for the audit log
 	// IfVersion is the version that the calendar must have, and 0 if there must be none; nil: any.
 	IfVersion *uint32
@@ -76,7 +82,7 @@ func (c *Core) putCalendar(p *PutCalendar) {
 		return
 	}
 	if old == nil {
-		if p.Err = c.checkCalendars(cal.Tenant, p.Most); p.Err != nil {
+		if p.Err = c.checkCalendars(p); p.Err != nil {
 			return
 		}
 	}
@@ -97,11 +103,16 @@ func (c *Core) putCalendar(p *PutCalendar) {
 
 // checkCalendars refuses a further calendar of a tenant, or of the engine. It counts within the step, so two puts at a time
 // cannot both take the last place. It visits all calendars, which are few: a count that is kept would have to be right
-// after every way in which a calendar comes and goes.
-func (c *Core) checkCalendars(tenant string, most int) error {
-	if most == 0 {
-		most = calendarsOfTenantMax
+// after every way in which a calendar comes and goes. A copy has its place by that of the calendar that it is a copy of: one
+// shard alone decides by a quota, because others may have a calendar a moment longer.
+func (c *Core) checkCalendars(p *PutCalendar) error {
+	if p.IsCopy {
+		if len(c.calendars) >= copiesMax {
+			return apierr.Errorf(apierr.Unavailable, "", "the shard has %d copies of calendars, and no room for more until it has deleted some", copiesMax)
+		}
+		return nil
 	}
+	tenant, most := p.Calendar.Tenant, cmp.Or(p.Most, calendarsOfTenantMax)
 	has := 0
 	for _, cal := range c.calendars {
 		if cal.Tenant == tenant {
