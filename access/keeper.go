@@ -77,10 +77,10 @@ func (k *Keeper) PartyOf(tenant string) string {
 
 // Known returns a caller whom another node of the cluster has recognized, as the principal of a name, by some means. The
 // rights are those of this node's file; the zero value is returned if it has no such principal, or one that is recognized by
-// other means, and for a nil Keeper.
+// other means. For a nil Keeper it has the means alone, by which the audit log and refusals name the caller.
 func (k *Keeper) Known(principal, means string) Who {
 	if k == nil {
-		return Who{}
+		return Who{Means: means}
 	}
 	p := k.Table().named(principal, means)
 	if p == nil {
