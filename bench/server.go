@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,8 +62,8 @@ func startServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// launchServer starts the product on a directory and does not wait until it is ready. If flags repeats a flag that is
-// set already, the last one counts. A port of 0 lets the system choose free ones, so that several servers run side by
+// launchServer starts the product on a directory and does not wait until it is ready. It listens on free ports, unless flags
+// says where. A port of 0 lets the system choose free ones, so that several servers run side by
 // side. Its log is beside the data directory, where clear leaves it for messages.
 func launchServer(binary, dir string, flags ...string) (*server, error) {
 	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -71,7 +72,12 @@ func launchServer(binary, dir string, flags ...string) (*server, error) {
 	}
 	defer stderr.Close()
 	s := &server{dir: dir, started: make(chan started, 1), exited: make(chan struct{})}
-	args := []string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"}
+	args := []string{"serve", "--data", dir}
+	for _, flag := range []string{"--listen", "--http-listen"} {
+		if !slices.Contains(flags, flag) {
+			args = append(args, flag, "127.0.0.1:0")
+		}
+	}
 	s.cmd = exec.Command(binary, append(args, flags...)...)
 	s.cmd.Stderr = stderr
 	s.cmd.SysProcAttr = ownGroup()

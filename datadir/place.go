@@ -17,9 +17,9 @@ import (
 // could be taken for that of an older layout, and what it has would be moved under the process that has it open.
 var ErrPart = errors.New("is a part of a data directory, and none itself")
 
-// CheckPlace returns an error that is [ErrPart] if a path is inside a data directory, or is the directory of a shard, a log or a
-// store somewhere else. It takes no lock and changes nothing. A path that does not exist is judged by where it is. The opening
-// of a directory calls it before anything else.
+// CheckPlace returns an error that is [ErrPart] if a path is a part of a data directory, or is the directory of a shard, a log or a
+// store somewhere else; and one that is [ErrInside] if a new directory would be inside another one. It takes no lock and changes
+// nothing. A path that does not exist is judged by where it is. The opening of a directory calls it before anything else.
 func CheckPlace(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -32,8 +32,13 @@ func CheckPlace(dir string) error {
 		}
 	}
 	what, err := partIn(abs)
-	if what == "" || err != nil {
+	switch {
+	case err != nil:
 		return err
+	case what == "" && isNew(dir):
+		return checkNew(dir)
+	case what == "":
+		return nil
 	}
 	return fmt.Errorf("%s %w: it has %s; name the data directory that it was in, or choose another one; nothing was changed", dir, ErrPart, what)
 }
@@ -192,17 +197,11 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// occupy makes a data directory, if there is none, and locks it. It first refuses a path that is a part of one, and makes none
-// inside another. Nothing but this locks a directory, apart from the division for its copy of the data, which is inside the new
-// directory.
+// occupy makes a data directory, if there is none, and locks it, where CheckPlace permits one. Nothing but this locks a directory,
+// apart from the division for its copy of the data, which is inside the new directory.
 func occupy(dir string) (*DirLock, error) {
 	if err := CheckPlace(dir); err != nil {
 		return nil, err
-	}
-	if isNew(dir) {
-		if err := checkNew(dir); err != nil {
-			return nil, err
-		}
 	}
 	return occupyInside(dir)
 }

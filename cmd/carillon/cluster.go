@@ -75,7 +75,7 @@ func (c *clusterFoundCmd) Run(_ context.Context, con *console) error {
 	if c.LoseCommits > 0 && c.GiveUp == "" {
 		return usagef("--lose-commits is about the log that --give-up names, and needs it")
 	}
-	if err := checkDataDir(c.Data); err != nil {
+	if err := checkOldDir(c.Data); err != nil {
 		return err
 	}
 	done, err := datadir.Found(datadir.FoundOptions{

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // span is a flag for a duration in the syntax of the API, which has days: 90s, 1h30m, 7d, 1d12h. The parser of the
@@ -48,11 +49,24 @@ type days int
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *days) UnmarshalText(text []byte) error {
-	n, err := strconv.Atoi(strings.TrimSuffix(string(text), "d"))
-	if err != nil || n < 1 || n > 36500 {
+	digits := strings.TrimSuffix(string(text), "d")
+	n, err := strconv.Atoi(digits)
+	if err != nil || !wholeNumber.MatchString(digits) || n < 1 || n > 36500 {
 		return fmt.Errorf("%q is no number of days; want one such as 90d", clip(string(text)))
 	}
 	*d = days(n)
+	return nil
+}
+
+// callerName is a flag for the name of the caller in the audit log, of which a server takes no other.
+type callerName string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *callerName) UnmarshalText(text []byte) error {
+	if (job.Actor{By: string(text)}).Validate() != nil {
+		return fmt.Errorf("%q is no name of a caller; want at most %d bytes of UTF-8 without control characters", clip(string(text)), job.ActorBytesMax)
+	}
+	*n = callerName(text)
 	return nil
 }
 

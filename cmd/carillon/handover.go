@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,10 @@ func (c *handoverCmd) moves(s *client.Status) (moves []handoverOf, err error) {
 	case from == "":
 		return nil, notNow("shard 0 has no leader that answers; name the node that is to hand over its shards with --from")
 	case len(moves) == 0:
-		return nil, fmt.Errorf("node %s leads no shard", from)
+		if s.Cluster != nil {
+			err = isNode(s, from)
+		}
+		return nil, cmp.Or(err, fmt.Errorf("node %s leads no shard", from))
 	case stay != nil:
 		return nil, stay
 	}

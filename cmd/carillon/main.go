@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	}
 	command, err := parser.Parse(args)
 	if err == nil {
-		err = refuseEmptyNames(command)
+		err = cmp.Or(refuseEmptyNames(command), refuseTwice(command))
 	}
 	if err != nil {
 		return con.refuse(command, err)
@@ -143,7 +144,7 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.stat
 // newParser returns a parser that fills in the grammar. The caller creates one for each parse, because the parser
 // writes into the grammar.
 func newParser(grammar *cli, con *console) (*kong.Kong, error) {
-	return kong.New(grammar,
+	options := append(decimalNumbers(),
 		kong.Name("carillon"), kong.Description(description),
 		kong.Writers(con.out, con.err),
 		kong.NamedMapper("path", kong.MapperFunc(setPath)),
@@ -156,6 +157,7 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true, WrapUpperBound: 100}),
 	)
+	return kong.New(grammar, options...)
 }
 
 // interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process. The

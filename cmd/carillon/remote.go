@@ -21,7 +21,7 @@ import (
 // audit log does not record, such as backup, embeds serverFlags alone.
 type remoteFlags struct {
 	serverFlags
-	By string `help:"Name of the caller in the audit log; user and machine if left out." placeholder:"NAME" env:"CARILLON_BY" group:"server"`
+	By callerName `help:"Name of the caller in the audit log; user and machine if left out." placeholder:"NAME" env:"CARILLON_BY" group:"server"`
 }
 
 // connect connects to the server in the name of the user (--by). The caller must close the result.
@@ -32,7 +32,7 @@ func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
 // by returns the name of the caller for the audit log.
 func (f *remoteFlags) by() string {
 	if f.By != "" {
-		return f.By
+		return string(f.By)
 	}
 	return whoAsks()
 }
@@ -93,6 +93,9 @@ func (f *serverFlags) connectWith(ctx context.Context, opts client.Options) (*re
 	e, err := f.endpoint()
 	if err != nil {
 		return nil, err
+	}
+	if f.Timeout <= 0 {
+		return nil, usagef("--timeout is %s; want the time that a request may take, such as 15s", time.Duration(f.Timeout))
 	}
 	opts.Standby, opts.Timeout = f.Standby, time.Duration(f.Timeout)
 	return e.connect(opts)

@@ -43,6 +43,9 @@ type restored struct {
 
 // Run implements the command.
 func (c *restoreCmd) Run(ctx context.Context, con *console) error {
+	if err := checkPlace("data", c.Data); err != nil {
+		return err
+	}
 	if isFolder(c.File) {
 		return c.restoreSet(ctx, con)
 	}

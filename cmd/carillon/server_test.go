@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,7 +29,12 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("server cannot be negated; use '! exec carillon serve'")
 	}
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"}, args...)
+	for _, flag := range []string{"--listen", "--http-listen"} {
+		if !slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") }) {
+			args = append([]string{flag, "127.0.0.1:0"}, args...)
+		}
+	}
+	args = append([]string{"serve"}, args...)
 	cmd := scriptCommand(ts, "carillon", args...)
 	log, err := os.Create(ts.MkAbs("serve.log"))
 	ts.Check(err)

@@ -112,6 +112,9 @@ func (c *shardMoveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	row, err := shardIn(&s, c.Shard)
+	if err == nil {
+		err = isNode(&s, c.To)
+	}
 	switch {
 	case err != nil:
 	case isElsewhere(&s, row, c.To):

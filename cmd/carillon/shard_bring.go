@@ -4,16 +4,34 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
 )
 
+// isNode returns an error if a cluster of several shards has no node of a name, as far as the answering node has heard.
+func isNode(s *client.Status, node string) error {
+	var names []string
+	for i := range s.Shards {
+		if holds(&s.Shards[i], node) {
+			return nil
+		}
+	}
+	for _, n := range s.Cluster.Nodes {
+		names = append(names, n.Node)
+	}
+	if len(s.Shards) == 0 || slices.Contains(names, node) {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("there is no node %s; the cluster has %s", node, strings.Join(names, ", "))
+}
+
 // isElsewhere reports whether a node of the cluster holds no copy of one of several shards, but for the first one: that is on every
 // node, or will be by itself.
 func isElsewhere(s *client.Status, row *client.ShardStatus, node string) bool {
-	isNode := slices.ContainsFunc(s.Cluster.Nodes, func(n client.ClusterNode) bool { return n.Node == node })
-	return len(s.Shards) > 0 && row.Shard > 0 && isNode && !holds(row, node)
+	return len(s.Shards) > 0 && row.Shard > 0 && isNode(s, node) == nil && !holds(row, node)
 }
 
 // holds reports whether a node holds or receives a copy of a shard.

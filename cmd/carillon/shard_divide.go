@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (c *shardDivideCmd) Run(ctx context.Context, con *console) error {
 	if err := job.ValidateShards(c.Shards); err != nil || c.Shards == 1 {
 		return usagef("--shards is %d; want 2, 4, 8 and so on up to 256", c.Shards)
 	}
-	if err := checkDataDir(c.Data); err != nil {
+	if err := cmp.Or(checkOldDir(c.Data), checkPlace("to", c.To)); err != nil {
 		return err
 	}
 	done, err := divide.Run(ctx, divide.Options{From: c.Data, Shards: c.Shards, FoundOptions: datadir.FoundOptions{

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -78,7 +77,7 @@ func (c *walDumpCmd) dump(show func(wal.Frame) error) error {
 func findLog(dir string) (string, error) {
 	logs, err := findLogs(dir)
 	if err == nil && len(logs) > 1 {
-		return "", fmt.Errorf("%s has %d shards; name one, such as %s", dir, len(logs), filepath.Dir(logs[1]))
+		return "", usagef("%s has %d shards; name one, such as %s", dir, len(logs), filepath.Dir(logs[1]))
 	}
 	if err != nil {
 		return "", err
@@ -102,11 +101,14 @@ func findLogs(dir string) ([]string, error) {
 	}
 	for _, candidate := range []string{filepath.Join(dir, datadir.LogName), dir} {
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {
-			return []string{candidate}, datadir.CheckLog(candidate)
+			if err := datadir.CheckLog(candidate); err != nil {
+				return nil, usagef("%w", err)
+			}
+			return []string{candidate}, nil
 		}
 	}
-	if _, err := os.Stat(dir); err != nil {
-		return nil, err
+	if err := statErr(dir); err != nil {
+		return nil, aboutPlace(err)
 	}
-	return nil, fmt.Errorf("%s is not a directory; want a data directory or the wal directory in it", dir)
+	return nil, usagef("%s is not a directory; want a data directory or the wal directory in it", dir)
 }
