@@ -38,7 +38,7 @@ func (*clusterFoundCmd) Help() string {
 
 The command writes the file NODE in the directory, and does not connect to NATS. To undo that before the node has started, remove the file. Like a start, it first moves a directory of a release before shards to the present layout.
 
-With --give-up the cluster begins anew with this data: after all nodes were lost and a backup was restored, or if the only node left is too old to follow. The start deletes the log of the old cluster from NATS, unless one of its nodes is there, or the log has commits that this data lacks, as that of a standby which was behind, or of a backup: --lose-commits says how many may be lost. Start this node alone, and the others once it leads: an empty node beside it takes up the old log.
+With --give-up the cluster begins anew with this data: after all nodes were lost and a backup was restored, or if the only node left is too old to follow. The start deletes the log of the old cluster from NATS, unless one of its nodes is there, or the log has commits that this data lacks, as that of a standby which was behind, or of a backup: --lose-commits says how many may be lost. Start this node alone, and the others once it leads: an empty node beside it takes up the old log. With embedded NATS servers (serve --routes), of which the first start needs all, move nats/ out of the directory before, because it has that log, and start all nodes at once.
 
 Examples:
 
@@ -96,6 +96,6 @@ func (c *clusterFoundCmd) Run(_ context.Context, con *console) error {
 	if len(done.Streams) > 0 {
 		con.printf("if its embedded NATS server becomes a member, the start puts these streams aside: %s\n", strings.Join(done.Streams, ", "))
 	}
-	con.notef("start it first: carillon serve --data %s --cluster-name %s …; the others with empty directories\n", c.Data, c.ClusterName)
+	con.notef("start it first: carillon serve --data %s --cluster-name %s …; once it leads, the others with empty directories, or at once with embedded NATS servers (--routes), for which it waits\n", c.Data, c.ClusterName)
 	return nil
 }

@@ -26,7 +26,7 @@ type shardDivideCmd struct {
 
 // Help is what `carillon shard divide --help` says besides the flags.
 func (*shardDivideCmd) Help() string {
-	return `The new directory founds a cluster with so many shards when it is started, as after 'carillon cluster found'; the others start with empty directories, and are sent the jobs. Each job goes to the shard of its name, with its runs, its history and its lists. The command reads everything, counts the rows of each kind before and after, and fails if one is missing. A directory whose division was interrupted is refused by serve, and can be divided into again.
+	return `The new directory founds a cluster with so many shards when it is started, as after 'carillon cluster found'; the others start with empty directories, and are sent the jobs. With embedded NATS servers (serve --routes) start all at once, because the first start of a cluster needs all servers. Each job goes to the shard of its name, with its runs, its history and its lists. The command reads everything, counts the rows of each kind before and after, and fails if one is missing. A directory whose division was interrupted is refused by serve, and can be divided into again.
 
 Jobs that a release before ids with slots has registered get new ids; the file ids.csv in the new directory has both. Run ids of these jobs in logs and in the hands of workers lead nowhere afterwards, so let workers report their runs before.
 
@@ -117,5 +117,6 @@ func (c *shardDivideCmd) report(con *console, done *divide.Result) {
 	}
 	con.printf("node %s is to found cluster %s\n", done.Node, c.ClusterName)
 	con.printGivesUp(c.GiveUp, 0)
-	con.notef("start it first: carillon serve --data %s --cluster-name %s --shards %d …; the others with empty directories; do not start %s beside it\n", c.To, c.ClusterName, c.Shards, c.Data)
+	con.notef("start it first: carillon serve --data %s --cluster-name %s --shards %d …; once it leads, the others with empty directories, or at once with embedded NATS servers (--routes), for which it waits; do not start %s beside it\n",
+		c.To, c.ClusterName, c.Shards, c.Data)
 }
