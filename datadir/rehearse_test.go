@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/carillon-io/carillon/snapshot"
@@ -48,10 +49,16 @@ func TestRefusedUpgradeMovesNothing(t *testing.T) {
 	} {
 		image := testkit.CopyDir(t, dir)
 		open := spoil(t, image)
-		before := tree(t, image)
+		kept := func() map[string]string {
+			files := tree(t, image)
+			// A store that is open removes files of its own that it needs no more.
+			maps.DeleteFunc(files, func(name, _ string) bool { return open != nil && strings.HasPrefix(name, StoreName+"/") })
+			return files
+		}
+		before := kept()
 		_, err := openIn(Options{Dir: image, Logger: discard}, ShardOptions{})
 		testkit.Refuses(t, err, want, "was not moved")
-		if after := tree(t, image); !maps.Equal(before, after) || exists(filepath.Join(image, ShardsName)) {
+		if after := kept(); !maps.Equal(before, after) || exists(filepath.Join(image, ShardsName)) {
 			t.Errorf("%s: the directory has changed", want)
 		}
 		if open != nil {

@@ -144,7 +144,8 @@ func testNodesHoldTheirShare(t *testing.T) {
 	}
 	testkit.Until(t, "d is empty", func() bool { return len(d.leads()) == 0 && len(d.held()) == 0 })
 	settled(t, a, b, c)
-	testkit.Refuses(t, p.place(client.PlaceRequest{Verb: client.PlaceRemove, Node: "d"}), "node d is there")
+	_, err := p.client(false).Place(t.Context(), client.PlaceRequest{Verb: client.PlaceRemove, Node: "d"})
+	testkit.Refuses(t, err, "node d is there")
 	if err := d.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
