@@ -35,6 +35,7 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 	n.awaiting.over = true
 	at := n.local.Last()
 	n.opts.Logger.Info("this node leads", slog.Uint64(job.LogEpoch, at.Epoch), slog.Uint64("lsn", at.LSN))
+	n.peers.leads(n.opts.Boot()) // before requests are taken: from then on nodes count that only the log has noted
 	return n.serve(ctx, leading, func() { ready(RoleLeader) })
 }
 
