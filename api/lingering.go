@@ -35,6 +35,7 @@ type Lingering struct {
 
 	mu     sync.Mutex
 	began  time.Time    // zero: the service goes on
+	isDone bool         // End was called, perhaps before the service has ended
 	shared []*reception // with other processes; nil once they have ended
 	own    []*reception // of the process alone; likewise
 }
@@ -63,6 +64,10 @@ func (l *Lingering) begin(shared, own []*reception) {
 		for _, r := range list {
 			r.end()
 		}
+	}
+	if l.isDone {
+		l.endLocked()
+		return
 	}
 	time.AfterFunc(lingerLook, l.look)
 }
@@ -96,14 +101,19 @@ func (l *Lingering) endOwnLocked() {
 	l.own = nil
 }
 
-// End ends the subscriptions: another service of this process answers in their place. It does nothing while the service goes
-// on, and on nil.
+// End ends the subscriptions, or lets them end with the service: another service of this process answers in their place. It does nothing on
+// nil.
 func (l *Lingering) End() {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.isDone = true
+	l.endLocked()
+}
+
+func (l *Lingering) endLocked() {
 	l.endSharedLocked()
 	l.endOwnLocked()
 }
