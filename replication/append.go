@@ -72,8 +72,29 @@ func (n *Node) appendBoth(f *Frame) (job.Position, error) {
 	if placeErr == nil {
 		n.trimmer.note(f.At.LSN, n.writer.seq, len(f.Payload))
 		n.awaitCopy(n.leadership.ctx, f.At)
+		placeErr = n.awaitSure(n.leadership.ctx)
 	}
 	return f.At, placeErr
+}
+
+// mayPublish waits, before a commit is published, until no other node can lead. A candidate that begins its epoch has seen to that.
+func (n *Node) mayPublish(ctx context.Context) error {
+	if n.leadership.starting.Load() {
+		return nil
+	}
+	return n.awaitSure(ctx)
+}
+
+// awaitSure waits until no other node can lead, as is so unless renewals are late, or returns ErrDeposed when ctx ends. Where NATS
+// keeps what it acknowledges, the order of the stream fences a leader that has been replaced, so it returns at once. Elsewhere NATS
+// can have gone back behind the epoch of the next leader, and the stream takes the commits of both.
+func (n *Node) awaitSure(ctx context.Context) error {
+	for n.Trust() <= 0 && !n.opts.keepsAcked() {
+		if n.writer.stream.Pause(ctx) != nil {
+			return ErrDeposed
+		}
+	}
+	return nil
 }
 
 // appendLocal writes the frame to this node's log only; the pump publishes it. The channel holds one signal at

@@ -124,6 +124,14 @@ func (r *challenger) wentBack(now, at time.Duration) {
 	r.back, r.newest = at, max(r.newest, r.value.Term)
 }
 
+// passed records that this node has led by a term, and has just learned that another node has begun a later epoch. That one has
+// claimed a later term, so what the bucket shows is of the past until it shows that.
+func (r *challenger) passed(now time.Duration, term uint64) {
+	if r.newest = max(r.newest, term+1); r.value.Term < r.newest {
+		r.wentBack(now, now)
+	}
+}
+
 // isPast reports whether what the bucket shows may be of the past.
 func (r *challenger) isPast(now time.Duration) bool {
 	return r.back != 0 && now-r.back < r.lease && r.value.Term < r.newest

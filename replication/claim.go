@@ -48,7 +48,7 @@ func (n *Node) sawLease(l leaseSeen) {
 func (f *tailSession) claimReason() string {
 	now := f.opts.Boot()
 	barred, outranked := f.lacksFirst(), f.outranked(now)
-	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.isYoung(now) || f.mustWait(now)) {
+	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.isYoung(now) || f.mustWait(now) || f.mustListen(now) || f.isPassedBy(now)) {
 		f.bar(nil)
 		return ""
 	}
@@ -67,6 +67,16 @@ func (f *tailSession) claimReason() string {
 // reasonNow returns the reason for which the lease permits a claim now; "" if it does not.
 func (n *Node) reasonNow(now time.Duration) string {
 	return n.challenger.claimReason(now, n.isLed(now))
+}
+
+// mustListen reports whether what this node sees of the lease may be of the past without its knowing that: it stood still, or was cut
+// off, and NATS may have gone back meanwhile to what it knows. Where NATS keeps what it acknowledges, that cannot be.
+func (n *Node) mustListen(now time.Duration) bool { return !n.opts.keepsAcked() && n.peers.isDeaf(now) }
+
+// isPassedBy reports whether a node is there that has commits of a later epoch than this one, which has read the stream to its end:
+// NATS has lost them, so that node is to lead. One that cannot lead with them is [Node.outranked]'s matter.
+func (n *Node) isPassedBy(now time.Duration) bool {
+	return n.peers.newestEpoch(now) > n.local.Last().Epoch
 }
 
 // isLed reports whether another node says that it leads, in no earlier epoch than this node knows, and the lease is not that node's.

@@ -227,6 +227,9 @@ func (f *tailSession) check(ctx context.Context) error {
 		f.progress, f.direct = now, false
 		return nil
 	}
+	if leader.Unsure { // it may have to wait before it publishes what NATS has lost
+		f.progress = max(f.progress, now-stuckAfter)
+	}
 	waited := now - f.progress
 	if waited < stuckAfter && !f.direct {
 		return nil

@@ -42,6 +42,9 @@ func (n *Node) publish(ctx context.Context, f *Frame) error {
 	n.unconfirmed.Store(int64(began))
 	defer n.unconfirmed.Store(0)
 	err := n.writer.place(ctx, f)
+	if other := (*overtaken)(nil); errors.As(err, &other) && other.at.Epoch > f.At.Epoch {
+		n.leadership.passed.Store(true)
+	}
 	if err == nil {
 		n.placedIn.Store(int64(n.opts.Boot() - began))
 	}

@@ -118,6 +118,9 @@ func (h *hostLease) holdAlone(ctx context.Context) (epoch uint64, err error) {
 		h.sure = begun
 		return h.value.Epoch, nil
 	}
+	if isHeld && now.Epoch <= h.value.Epoch && len(h.leading()) > 0 {
+		return 0, errStale // nobody has ended the epoch; if the bucket has gone back, the next renewal writes the key again
+	}
 	next := nodeValue{
 		Cluster: h.cluster.String(), Node: h.opts.Node, Process: h.opts.Process, Shards: []shardGrant{},
 		Epoch: max(now.Epoch, seen.Epoch, h.value.Epoch) + 1, Renewal: max(now.Renewal, seen.Renewal, h.value.Renewal) + 1,
@@ -132,11 +135,25 @@ func (h *hostLease) holdAlone(ctx context.Context) (epoch uint64, err error) {
 // read reads the key of the node.
 func (h *hostLease) read(ctx context.Context) (v nodeValue, revision uint64, err error) {
 	b, revision, err := h.keys.get(ctx, keyOfNode(h.opts.Node))
+	return readNode(b, revision, err)
+}
+
+// readForSure does what read does, and asks the server that leads the bucket.
+func (h *hostLease) readForSure(ctx context.Context) (v nodeValue, revision uint64, err error) {
+	states, err := h.keys.list(ctx, keyOfNode(h.opts.Node))
+	if err != nil || len(states) == 0 {
+		return v, 0, err
+	}
+	return readNode(states[0].value, states[0].revision, nil)
+}
+
+// readNode decodes what was read of a node's key. What cannot be read is no state: it is replaced.
+func readNode(b []byte, revision uint64, err error) (v nodeValue, at uint64, failure error) {
 	if err == nil && revision != 0 {
 		v, err = decodeNode(b)
 	}
 	if errors.Is(err, errDamagedLease) {
-		v, err = nodeValue{}, nil // it is replaced
+		v, err = nodeValue{}, nil
 	}
 	return v, revision, err
 }

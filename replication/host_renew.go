@@ -127,6 +127,10 @@ func (h *hostLease) renew(ctx context.Context, members []*Node) error {
 	}
 	over := h.revision
 	if trusted := trustAll(members); h.unsure || !trusted {
+		if h.losePassed(members, begun) {
+			h.wake() // for the others
+			return nil
+		}
 		var err error
 		if over, err = h.review(ctx, members, trusted); err != nil {
 			return err
@@ -182,6 +186,17 @@ func (h *hostLease) bucketWentBack() {
 	h.back = h.held
 }
 
+// losePassed ends the leadership of members for whose shards another node has begun a later epoch, and reports whether there were any.
+func (h *hostLease) losePassed(members []*Node, now time.Duration) (some bool) {
+	for _, n := range members {
+		if n.Trust() <= 0 && n.isPassed(now) {
+			n.loses(leaseSeen{})
+			some = true
+		}
+	}
+	return some
+}
+
 // trustAll reports whether all members may launch.
 func trustAll(members []*Node) bool {
 	for _, n := range members {
@@ -193,9 +208,12 @@ func trustAll(members []*Node) bool {
 }
 
 // review reads the key of the node, and returns its revision: 0 if the bucket was made anew. One before that of the last write is
-// of a bucket that has gone back, or from a server that lags. It returns ErrDeposed if the epoch was ended.
+// of a bucket that has gone back. It returns ErrDeposed if the epoch was ended.
 func (h *hostLease) review(ctx context.Context, members []*Node, trusted bool) (revision uint64, err error) {
 	v, revision, err := h.read(ctx)
+	if err == nil && revision < h.revision {
+		v, revision, err = h.readForSure(ctx)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -236,12 +254,12 @@ func (h *hostLease) restoreAll(ctx context.Context, members []*Node) error {
 func (h *hostLease) judge(v nodeValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
 	isAnew := empty && h.revision == 0
-	isEarlier := v.Process == h.value.Process && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
+	isEarlier := (v.Process == h.value.Process || v.Ended == h.value.Process) && v.Epoch < h.value.Epoch // as of a bucket that was lost: epochs of a process only grow
 	isOlder := revision < h.revision && !v.after(h.value)
 	switch {
-	case trusted && (empty || isOlder): // the write shows whether the bucket has gone back
+	case trusted && empty, !empty && isOlder: // the write shows whether the bucket has gone back
 		return nil
-	case (isAnew || isEarlier || isOlder) && lasts:
+	case (isAnew || isEarlier) && lasts:
 		return errStale
 	case empty || v.Process != h.value.Process || v.Epoch != h.value.Epoch && v.Epoch != h.tried:
 		return ErrDeposed

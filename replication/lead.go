@@ -27,10 +27,11 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 		if failure := (localError{}); errors.As(err, &failure) {
 			return err
 		}
-		if ctx.Err() == nil {
-			n.opts.Logger.Warn("this node does not lead after all", slog.Any("error", err))
+		if ctx.Err() != nil {
+			return nil
 		}
-		return nil
+		n.opts.Logger.Warn("this node does not lead after all", slog.Any("error", err))
+		return n.withdraw()
 	}
 	n.awaiting.over = true
 	at := n.local.Last()
@@ -146,6 +147,19 @@ func (n *Node) beginEpoch(ctx context.Context) error {
 	if err := n.local.Begin(); errors.Is(err, ErrDeposed) || ctx.Err() != nil {
 		return err
 	} else if err != nil {
+		return localError{err}
+	}
+	n.begun = true
+	return nil
+}
+
+// withdraw makes the engine a standby's again, if it is the leader's.
+func (n *Node) withdraw() error {
+	if !n.begun {
+		return nil
+	}
+	n.begun = false
+	if err := n.local.Follow(); err != nil {
 		return localError{err}
 	}
 	return nil
@@ -264,11 +278,16 @@ func (n *Node) afterServing(ctx context.Context, err error) error {
 	if over {
 		return nil
 	}
+	n.learnsEnd()
 	n.publishStatus(RoleStandby)
-	if err := n.local.Follow(); err != nil {
-		return localError{err}
+	return n.withdraw()
+}
+
+// learnsEnd lets the challenger know how this leadership has ended.
+func (n *Node) learnsEnd() {
+	if r := &n.leadership; r.passed.Load() {
+		n.challenger.passed(n.opts.Boot(), r.value.Term)
 	}
-	return nil
 }
 
 // giveBack gives the lease up after a leadership that did not begin. A succession that has failed has none.

@@ -23,6 +23,7 @@ type leadership struct {
 	end      context.CancelFunc
 	helpers  sync.WaitGroup // goroutines that work beside the engine
 	starting atomic.Bool    // the commit that begins the epoch is not in the stream yet
+	passed   atomic.Bool    // another node has begun a later epoch
 }
 
 // begin begins a leadership with the lease that this node has just taken. Launches may leave at once. begun is
@@ -34,6 +35,7 @@ func (n *Node) begin(v leaseValue, revision uint64, begun time.Duration) {
 	r.tenure = tenure{lease: o.Lease, margin: o.Margin, grace: o.Grace}.taken(begun, v.Heirs)
 	r.value, r.revision, r.unsure = v, revision, false
 	r.starting.Store(true)
+	r.passed.Store(false)
 	n.trusts()
 }
 
@@ -96,6 +98,10 @@ func (n *Node) renew(ctx context.Context) error {
 	next := n.renewal(begun)
 	over := r.revision
 	if trusted := n.Trust() > 0; r.unsure || !trusted {
+		if !trusted && n.isPassed(begun) {
+			n.distrust()
+			return ErrDeposed
+		}
 		v, revision, err := n.register.read(ctx)
 		damaged := errors.Is(err, errDamagedLease)
 		if err != nil && !damaged {
@@ -125,9 +131,22 @@ func (n *Node) renew(ctx context.Context) error {
 		return err
 	}
 	r.value, r.revision = next, revision
-	r.tenure.succeeded(begun, next.Heirs)
+	r.tenure.succeeded(begun, n.opts.Boot(), next.Heirs, n.opts.keepsAcked())
 	n.trusts()
 	return nil
+}
+
+// isPassed reports whether another node is heard that has commits of a later epoch. A leader that may not launch, as after it stood
+// still, asks: what the bucket shows can be of before that epoch.
+func (n *Node) isPassed(now time.Duration) bool {
+	r, own := &n.leadership, n.local.Last().Epoch
+	if r.starting.Load() {
+		return false // it reads the log to its end first
+	}
+	if n.peers.newestEpoch(now) > own {
+		r.passed.Store(true)
+	}
+	return r.passed.Load()
 }
 
 // judge says what a state of the lease that was read means to its holder: nil to renew at this revision, errStale
@@ -135,15 +154,16 @@ func (n *Node) renew(ctx context.Context) error {
 // lease has not ended yet.
 //
 // A read can come from a server that was cut off and lacks the newest renewals; it names the holder before this
-// one. So a state that is older than the newest own one ends no leadership while the lease lasts. A bucket that
-// was made anew looks the same, or one that has gone back, and only a holder that may launch knows that no other has led
-// meanwhile. Where it is the server that lags, the write of the holder fails.
+// one. So a state that is older than the newest own one ends no leadership. A bucket that has gone back looks the same. In either case
+// the holder writes its lease over what it read: where it is the server that lags, the write fails; where the bucket has gone back,
+// the later term is to win, and a holder that may not launch is not permitted to by that write, see [tenure.succeeded]. A bucket that
+// was made anew has no terms; only a holder that may launch knows that no other has led meanwhile.
 func (r *leadership) judge(v leaseValue, revision uint64, trusted, lasts bool) error {
 	empty := v.Node == ""
 	isAnew := empty && r.revision == 0 // as when this holder wrote its lease into a new bucket; that write may be stored
 	isOwn := v.Node == r.value.Node && v.Process == r.value.Process && v.Term == r.value.Term && !v.Released
 	switch older := isAnew || revision < r.revision && !v.after(r.value); {
-	case trusted && (empty || older && (isOwn || v.Term < r.value.Term)): // made anew, gone back, or damaged by a foreign program: this node writes its lease again
+	case empty && trusted, !empty && older && (isOwn || v.Term < r.value.Term): // made anew, gone back, or damaged by a foreign program: this node writes its lease again
 		return nil
 	case older && lasts:
 		return errStale

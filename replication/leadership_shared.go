@@ -13,7 +13,7 @@ func (n *Node) renewedAt(begun time.Duration, renewal uint64, g shardGrant) {
 		return // the leadership has ended meanwhile
 	}
 	r.value.Renewal, r.value.Heirs = renewal, g.Heirs
-	r.tenure.succeeded(begun, g.Heirs)
+	r.tenure.succeeded(begun, n.opts.Boot(), g.Heirs, n.opts.keepsAcked())
 	n.trusts()
 }
 

@@ -49,7 +49,7 @@ func (s *leaseScript) run(t *testing.T, d *datadriven.TestData) string {
 		now = began
 	case "renew":
 		if heirs := s.tenure.trying(now); !d.HasArg("fails") {
-			s.tenure.succeeded(now, heirs)
+			s.tenure.succeeded(now, now, heirs, d.HasArg("keeps"))
 		}
 	case "promise":
 		s.tenure.promise(text(t, d, "node", ""), at(t, d, "stamp", 0), at(t, d, "length", 600*time.Millisecond), now)
@@ -151,12 +151,13 @@ func TestJudgeOfReads(t *testing.T) {
 	}{
 		{"its own", own, 10, false, true, nil},
 		{"its own renewal without an answer", leaseValue{Node: "a", Term: 4, Renewal: 8}, 11, false, true, nil},
-		{"an own renewal of before", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, false, true, errStale},
-		{"the same, and it may launch: the bucket may have gone back", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, true, true, nil},
-		{"the holder before it, from a server that was cut off", leaseValue{Node: "b", Term: 3}, 6, false, true, errStale},
-		{"the same, and it may launch: the bucket may have gone back", leaseValue{Node: "b", Term: 3}, 6, true, true, nil},
+		{"an own renewal of before: the bucket may have gone back", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, false, true, nil},
+		{"the same, and it may launch", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, true, true, nil},
+		{"the holder before it, from a server that was cut off, or the bucket has gone back", leaseValue{Node: "b", Term: 3}, 6, false, true, nil},
+		{"the same, and it may launch", leaseValue{Node: "b", Term: 3}, 6, true, true, nil},
+		{"the same, and its lease has ended", leaseValue{Node: "b", Term: 3}, 6, false, false, nil},
 		{"another holder of its term, in a bucket that has gone back", leaseValue{Node: "b", Term: 4}, 6, true, true, errStale},
-		{"the same, and its lease has ended", leaseValue{Node: "b", Term: 3}, 6, false, false, ErrDeposed},
+		{"the same, and its lease has ended", leaseValue{Node: "b", Term: 4}, 6, false, false, ErrDeposed},
 		{"another holder", leaseValue{Node: "b", Term: 5}, 11, true, true, ErrDeposed},
 		{"another holder in a bucket made anew", leaseValue{Node: "b", Term: 5}, 2, true, true, ErrDeposed},
 		{"its own, given up", leaseValue{Node: "a", Term: 4, Renewal: 7, Released: true}, 11, false, true, ErrDeposed},

@@ -72,6 +72,7 @@ type Node struct {
 	levelAt    atomic.Int64 // see levelUntil
 	heads      heads
 	leadership leadership  // state of the current leadership
+	begun      bool        // the engine is the leader's
 	succession *succession // from the decision to lead until the lease is taken; nil: none
 	// helps starts what a leadership needs beside the engine, and together runs a function beside the caller. The simulation
 	// has its own.
@@ -179,7 +180,7 @@ func (n *Node) Attach(local Local) {
 	n.local = local
 	n.writer = writer{
 		cursor: cursor{tail: tail{cluster: n.id, next: n.opts.Next}, stream: n.stream, own: local},
-		log:    local, frame: n.ownFrame, restore: n.restore,
+		log:    local, frame: n.ownFrame, may: n.mayPublish, restore: n.restore,
 		warn: func(err error) { n.warn("a commit is not in the stream yet; trying again", err) },
 	}
 	if !n.opts.Local { // with Local a leader applies commits that are not part of the log yet

@@ -19,6 +19,7 @@ type peers struct {
 	byName  map[string]peer
 	left    map[string]leaving // nodes that have announced their end and have not been heard since
 	readers readers
+	hearing hearing
 	changes uint64 // number of changes of who is there and in which role
 }
 
@@ -34,6 +35,9 @@ func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 	if end, has := p.left[b.Node]; has && end.covers(b.Process, b.Time, now) {
 		return false
 	}
+	if b.Node == p.readers.own {
+		p.hearing.heard(now)
+	}
 	isNews = p.readers.heard(b, now)
 	old, known := p.byName[b.Node]
 	if !known && len(p.byName) >= peersMost && !p.makeRoom(now) {
@@ -45,6 +49,13 @@ func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 	p.byName[b.Node] = peer{b, now, time.Until(b.Time.Time())}
 	delete(p.left, b.Node)
 	return isNews
+}
+
+// isDeaf reports whether this node may not have heard yet what the others say, since it stood still or was cut off.
+func (p *peers) isDeaf(now time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hearing.isDeaf(now)
 }
 
 // heardReader records what a node reads that is no peer of this member, and reports whether that is new.
@@ -104,6 +115,18 @@ func (p *peers) leader(now time.Duration) (peer, bool) {
 		}
 	}
 	return best, found
+}
+
+// newestEpoch returns the latest epoch of which a node that was heard just now has commits; 0 if none was heard.
+func (p *peers) newestEpoch(now time.Duration) (epoch uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.byName {
+		if now-b.seen < beatFresh {
+			epoch = max(epoch, b.Epoch)
+		}
+	}
+	return epoch
 }
 
 // all returns the nodes, sorted by name, and removes those that were silent for beatKept.

@@ -3,6 +3,7 @@ package replication
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,8 +148,11 @@ func (n *simNode) mayLaunch() bool {
 }
 
 // deposed is called when a renewal ends a leadership whose lease would last until an instant of the node's clock:
-// another node has the lease, or it is lost.
+// another node has the lease, or has led since, or it is lost.
 func (c *checker) deposed(n *simNode, ends time.Duration) {
+	if slices.ContainsFunc(c.nodes, func(o *simNode) bool { return o.local.Last().Epoch > n.local.Last().Epoch }) {
+		return // another node has led since
+	}
 	now, own := c.lease.current(), n.node.leadership.value
 	if now.value.Node == own.Node && now.value.Term == own.Term && !now.value.Released && n.boot() < ends {
 		c.fail("deposed", "%s gives up the lease of term %d, which is its own until %s", n.name, own.Term, ends)

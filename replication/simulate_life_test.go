@@ -166,8 +166,12 @@ func (n *simNode) lead() {
 	end()
 	n.leading, n.launches = false, false
 	n.node.endTrust()
+	n.node.learnsEnd()
 	n.node.notLevel()
 	n.node.publishStatus(RoleStandby)
+	if err := n.node.withdraw(); err != nil {
+		n.fail(err)
+	}
 	if n.endRenewals != nil {
 		n.endRenewals()
 	}
@@ -282,12 +286,15 @@ func (n *simNode) commit(ctx context.Context, note *Reader) error {
 	case 1:
 		w.after(w.between(0, 5*time.Millisecond), write)
 	}
-	err := n.node.writer.place(ctx, &f)
+	err := n.node.publish(ctx, &f)
 	if !written {
 		w.sleep(w.between(0, time.Millisecond))
 	}
 	write()
 	if err != nil {
+		return err
+	}
+	if err := n.node.awaitSure(ctx); err != nil {
 		return err
 	}
 	if w.chance(w.plan.stuck) {

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +20,7 @@ type simLocal struct {
 	kept    bool          // the disk has data of the shard; only where all shards are simulated
 	emptied time.Duration // when its data was removed
 	notes   noted         // of the applied commits
+	begun   int           // the life in which the engine is the leader's; 0: in none
 }
 
 // restart sets the state that a new process finds.
@@ -84,6 +86,9 @@ func (l *simLocal) Save(job.Position) error { return nil }
 // Begin does what the engine does: the new epoch follows the one in the store, and the record is the same for
 // every node that begins it.
 func (l *simLocal) Begin() error {
+	if l.begun == l.life {
+		return errors.New("the engine leads")
+	}
 	prev, epoch := l.applied, l.applied.Epoch+1
 	payload := fmt.Appendf(nil, "epoch %d", epoch)
 	at, err := l.node.Append(epoch, payload)
@@ -93,11 +98,12 @@ func (l *simLocal) Begin() error {
 	if at.LSN != prev.LSN+1 {
 		return fmt.Errorf("the log is at %d where commit %d belongs", at.LSN, prev.LSN+1)
 	}
+	l.begun = l.life
 	return l.Apply(at, payload)
 }
 
 func (l *simLocal) Serve(context.Context, func()) error { panic("simulation: the node's loop serves") }
-func (l *simLocal) Follow() error                       { return nil }
+func (l *simLocal) Follow() error                       { l.begun = 0; return nil }
 func (l *simLocal) Rest(context.Context) error          { return nil }
 func (l *simLocal) Incoming() string                    { return "" }
 func (l *simLocal) Export(context.Context, string) (string, job.Position, error) {

@@ -102,7 +102,7 @@ func (n *simNode) newNode() *Node {
 	}
 	node.writer = writer{
 		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: streamOfNode{n.world.stream, n}, own: n.local, applied: n.local.Applied},
-		log:    n.local, frame: node.ownFrame, stamp: instant.Millis(n.life) << 32,
+		log:    n.local, frame: node.ownFrame, may: node.mayPublish, stamp: instant.Millis(n.life) << 32,
 		restore: func(ctx context.Context) error {
 			node.trimmer.reset()
 			return errors.Join(n.world.request(n.machine, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())

@@ -72,8 +72,12 @@ func launching(n *simNode) func() string {
 func tell(t *testing.T, nodes []int, run func(*story)) {
 	t.Helper()
 	testkit.NotUnderRace(t, onlyOneRuns)
+	seeds := 20
+	if *simSeeds != simSeedsDefault {
+		seeds = *simSeeds
+	}
 	for _, n := range nodes {
-		for seed := uint64(1); seed <= 20; seed++ {
+		for seed := *simFrom; seed < *simFrom+uint64(seeds); seed++ {
 			s := newStory(t, n, seed)
 			run(s)
 			for _, n := range s.nodes {

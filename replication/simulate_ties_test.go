@@ -38,7 +38,7 @@ func (t tiesOfNode) reaches(to *machine) bool {
 // beat carries a beat to all processes. One that stands still hears it when it goes on.
 func (t tiesOfNode) beat(data []byte) {
 	for _, to := range t.ground.machines {
-		if p := to.process; p != nil && p.listens && (to == t.machine || t.reaches(to)) {
+		if p := to.process; p != nil && p.listens && t.reaches(to) {
 			t.ground.beats(t.machine, to, func() {
 				p.later(func() {
 					p.heard[t.name] = t.ground.now

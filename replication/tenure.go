@@ -28,7 +28,19 @@ type tenure struct {
 
 	heirs    []string                 // heirs in the stored lease, and in every renewal that may have been stored instead
 	promised map[string]time.Duration // end of each node's promise
+
+	lapse lapse
 }
+
+// lapse is a time without trust, which is to begin again. A renewal that is stored shows that no other node has the lease, but
+// not that none had it: the bucket can have gone back to what it was before a takeover. The zero value is none.
+type lapse struct {
+	since time.Duration // beginning of the first renewal that was stored again; 0: there was no lapse
+	ended bool          // the lease was over, so nodes that are no heirs may have taken it as well
+}
+
+// lasts reports whether a renewal that begins now would be too early to end the lapse by itself.
+func (l lapse) lasts(now time.Duration) bool { return l.since != 0 && now-l.since < heirKept }
 
 // driftShare divides a duration: this part of it (a twentieth) is not used, because clocks run at different
 // rates. The holder and an heir measure the same grace, so the invariant above holds while their rates differ
@@ -55,9 +67,20 @@ func (t tenure) taken(begun time.Duration, heirs []string) tenure {
 	return t
 }
 
-// succeeded records that a renewal that began at an instant is stored, and the heirs that it names.
-func (t *tenure) succeeded(begun time.Duration, heirs []string) {
-	t.renewed, t.heirs = max(t.renewed, begun), heirs
+// succeeded records that a renewal that began at an instant is stored by now, and the heirs that it names. If the trust has ended
+// meanwhile, it begins again at once only where the bucket keeps what it has acknowledged. Elsewhere it begins again once all heirs
+// of before promise, as none does that has led since; or, if that does not show it, after heirKept: who leads renews its lease more
+// often than that, and so takes it back.
+func (t *tenure) succeeded(begun, now time.Duration, heirs []string, keeps bool) {
+	switch trusted := t.until() > now; {
+	case keeps, trusted, t.lapse.since != 0 && !t.lapse.lasts(begun):
+		t.lapse, t.heirs = lapse{}, heirs
+	case t.lapse.since == 0:
+		t.lapse = lapse{since: begun, ended: t.left(now) == 0}
+	default:
+		t.heirs = heirs
+	}
+	t.renewed = max(t.renewed, begun)
 }
 
 // trying records that a renewal begins, and returns the heirs that it will name. Its outcome may stay unknown:
@@ -80,7 +103,7 @@ func (t *tenure) successors(now time.Duration) []string {
 	next := []string{}
 	for name, end := range t.promised {
 		switch listed := slices.Contains(t.heirs, name); {
-		case end > now || listed && end+heirKept > now:
+		case end > now || listed && (end+heirKept > now || t.lapse.lasts(now)):
 			next = append(next, name)
 		case !listed:
 			delete(t.promised, name)
@@ -97,7 +120,7 @@ func (t *tenure) keepsHeirs(now time.Duration) bool {
 	}
 	for name, end := range t.promised {
 		listed := slices.Contains(t.heirs, name)
-		if listed && end+heirKept <= now || !listed && end > now {
+		if listed && end+heirKept <= now && !t.lapse.lasts(now) || !listed && end > now {
 			return false
 		}
 	}
@@ -133,7 +156,14 @@ func (t *tenure) assured() time.Duration {
 // until returns the instant until which this node may launch. The end of the lease bounds both reasons, because
 // nodes that are not heirs promise nothing and wait for that end only.
 func (t *tenure) until() time.Duration {
-	return min(t.renewed+t.lease-t.margin, max(t.assured(), t.renewed+t.grace-t.grace/driftShare))
+	switch {
+	case t.lapse.since == 0:
+		return min(t.renewed+t.lease-t.margin, max(t.assured(), t.renewed+t.grace-t.grace/driftShare))
+	case t.lapse.ended || len(t.heirs) == 0:
+		return 0
+	default:
+		return t.assured()
+	}
 }
 
 // left returns how long the lease would last without another renewal; 0 if it has ended.
@@ -154,7 +184,7 @@ const (
 // one that has gone does not end the trust.
 func (t *tenure) due(now time.Duration) bool {
 	every := t.lease / renewalsOfLease
-	if t.assured() < now+t.grace/2 || !t.keepsHeirs(now) {
+	if t.lapse.since != 0 || t.assured() < now+t.grace/2 || !t.keepsHeirs(now) {
 		every = min(every, t.grace/renewalsOfGrace)
 	}
 	return now-t.tried >= every
@@ -166,7 +196,7 @@ func (t *tenure) nextDue(now time.Duration) time.Duration {
 	for _, name := range t.heirs {
 		early = min(early, t.promised[name]+heirKept)
 	}
-	if !t.keepsHeirs(now) {
+	if t.lapse.since != 0 || !t.keepsHeirs(now) {
 		early = now
 	}
 	return t.tried + min(t.lease/renewalsOfLease, max(early-t.tried, t.grace/renewalsOfGrace))

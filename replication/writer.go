@@ -25,6 +25,8 @@ type writer struct {
 
 	// frame returns a commit of the node's own log; false if the log does not keep it any more.
 	frame func(lsn uint64) (Frame, bool, error)
+	// may waits until this node may publish commits, or returns an error; nil: it always may.
+	may func(ctx context.Context) error
 	// restore makes a stream anew that has disappeared; nil if this node must not.
 	restore func(ctx context.Context) error
 	// warn is called with the reason for which a frame is not in the stream yet; nil: no call.
@@ -57,11 +59,17 @@ func (w *writer) place(ctx context.Context, f *Frame) error {
 			return err
 		}
 		next, err := w.nextFrame(f)
+		if err == nil && w.may != nil {
+			err = w.may(ctx)
+		}
 		if err == nil {
 			err = w.publish(ctx, &next)
 		}
 		if err == nil {
 			continue
+		}
+		if errors.Is(err, ErrDeposed) {
+			return err
 		}
 		if !errors.Is(err, errWrongSequence) {
 			w.complain(err)

@@ -1,0 +1,27 @@
+package replication
+
+import "time"
+
+// hearing is what a node knows of whether it hears the others: it hears its own beats where it does. Its times are readings of the
+// boot clock. The zero value is that of a node that has just started, and counts as one that hears.
+type hearing struct {
+	since time.Duration // when it began to hear again; 0: it always did
+	last  time.Duration // arrival of its newest own beat; 0: none yet
+}
+
+// hearFor is how long a node hears the others again until it knows what they say: who leads says so several times meanwhile, and has
+// written its lease again where NATS has gone back.
+const hearFor = 2 * time.Second
+
+// heard records an own beat.
+func (h *hearing) heard(now time.Duration) {
+	if h.last != 0 && now-h.last >= beatFresh {
+		h.since = now
+	}
+	h.last = now
+}
+
+// isDeaf reports whether the node hears nothing, or has begun to hear again a moment ago.
+func (h *hearing) isDeaf(now time.Duration) bool {
+	return h.last != 0 && (now-h.last >= beatFresh || h.since != 0 && now-h.since < hearFor)
+}

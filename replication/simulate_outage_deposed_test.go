@@ -1,0 +1,83 @@
+package replication
+
+import (
+	"testing"
+	"time"
+)
+
+// NATS comes back as it was before a takeover, when the node that led then wakes, or is heard again, as a leader that has not heard of
+// the takeover. What NATS shows is its own lease, and its own log. It does not launch beside the node that has led since, and nothing
+// that either has acknowledged is lost. In half of the stories NATS was away for long, so that nobody may launch when it comes back.
+func TestNATSGoesBackForADeposedLeader(t *testing.T) {
+	for what, strike := range map[string]func(*simNode){
+		"stood still": func(n *simNode) { n.pause(time.Hour) },
+		"was cut off": func(n *simNode) { n.linked, n.muted = false, true },
+	} {
+		t.Run(what, func(t *testing.T) {
+			tell(t, []int{2, 3}, func(s *story) {
+				first, _ := s.led()
+				begun := s.now
+				strike(first)
+				s.live(s.between(2*time.Second, 20*time.Second))
+				off := s.off()
+				s.stream.offTill, s.bucket.offTill = s.now+off, s.now+off
+				s.live(off)
+				s.fallBack(s.now - begun + s.between(0, time.Second))
+				s.live(s.between(0, 500*time.Millisecond))
+				first.wakeNow()
+				first.linked, first.muted = true, false
+				s.live(40 * time.Second)
+				s.check.since, s.healed = 0, true
+				s.live(20 * time.Second)
+				s.settled()
+			})
+		})
+	}
+}
+
+// The same with several shards, whose leases a node renews with one write. All shards are where they belong in the end.
+func TestNATSGoesBackForADeposedHost(t *testing.T) {
+	tellOutages(t, func(seed uint64) *ground {
+		full := newShardsPlan(seed)
+		p := plan{seed: seed, nodes: full.nodes, length: full.length, commitEvery: full.commitEvery, latest: full.latest, loud: *simLoud, several: full.several}
+		p.shardsPlan = shardsPlan{shards: full.shards, copies: full.copies}
+		g := newCluster(p)
+		for _, m := range g.machines {
+			g.after(g.between(0, 500*time.Millisecond), m.launch)
+		}
+		g.until(g.between(20*time.Second, 40*time.Second), func() bool { return false })
+		g.goBackFor(g.machines[g.rng.IntN(len(g.machines))])
+		g.healed = true
+		g.settles()
+		return g
+	}, "")
+}
+
+// off returns how long NATS is away before it comes back as it was: half of the times so short that nobody notices.
+func (g *ground) off() time.Duration {
+	if g.rng.IntN(2) == 0 {
+		return g.between(10*time.Millisecond, 100*time.Millisecond)
+	}
+	return g.between(time.Second, 20*time.Second)
+}
+
+// goBackFor makes NATS what it was before a machine was struck, just before that machine goes on.
+func (g *ground) goBackFor(m *machine) {
+	begun, pass := g.now, func(d time.Duration) { g.until(g.now+d, func() bool { return false }) }
+	if g.rng.IntN(2) == 0 {
+		m.pause(time.Hour)
+	} else {
+		m.linked, m.muted = false, true
+	}
+	pass(g.between(2*time.Second, 20*time.Second))
+	back := g.now + g.off()
+	g.bucket.offTill = back
+	for _, w := range g.worlds {
+		w.stream.offTill = back
+	}
+	pass(back - g.now)
+	g.fallBack(begun - g.between(0, time.Second))
+	pass(g.between(0, 500*time.Millisecond))
+	m.wakeNow()
+	m.linked, m.muted = true, false
+}
