@@ -134,10 +134,12 @@ func (t *tick) run() {
 	}
 }
 
-// round launches what is due on each pad, once, and reports whether a pad has more.
+// round launches what is due on each pad, once, and reports whether a pad has more. It reads the clock once for the pads that have
+// nothing due: all pads of a tick have the clock of the process.
 func round(seats []*seat, ready []*waiting) (more bool, _ []*waiting) {
+	now := seats[0].pad.clock()
 	for _, s := range seats {
-		if !s.stirred.Swap(false) && s.look.After(s.pad.clock()) {
+		if !s.stirred.Swap(false) && s.look.After(now) {
 			continue
 		}
 		var some bool
@@ -157,9 +159,16 @@ func (s *seat) launch(ready []*waiting, mayWait bool) (more bool, _ []*waiting) 
 	}
 	more, ready = p.launchDue(instant.Of(now), ready[:0])
 	if s.look = now; !more {
-		s.look = now.Add(p.untilDue())
+		s.look = p.nextLook()
 	}
 	return more, ready
+}
+
+// nextLook returns when a tick has to look at the pad again. It reads the clock anew: counted from a reading before the launches, it
+// would be too early by what they took, and the tick would wake for nothing before each launch.
+func (p *Pad) nextLook() time.Time {
+	now := p.clock()
+	return now.Add(p.untilDue(now))
 }
 
 // isFree reports whether launches could leave now without waiting for a lock. The answer may be outdated at once.
@@ -178,25 +187,26 @@ func (p *Pad) isFree() bool {
 // rest sleeps until a pad has something due, or is stirred. It tells when it will wake before it looks for stirred pads: a
 // goroutine that stirs one afterwards sees the time, and rings if that is too late.
 func (t *tick) rest(seats []*seat) {
-	wait := time.Duration(math.MaxInt64)
-	for _, s := range seats {
-		if d := s.look.Sub(s.pad.clock()); d < wait {
-			wait = d
-			t.wakeAt.Store(int64(instant.Up(s.look)))
+	first := seats[0]
+	for _, s := range seats[1:] {
+		if s.look.Before(first.look) {
+			first = s
 		}
 	}
+	t.wakeAt.Store(int64(instant.Up(first.look)))
 	for _, s := range seats {
 		if s.stirred.Load() {
 			return
 		}
 	}
-	t.alarm.sleep(wait)
+	t.alarm.sleep(first.look.Sub(first.pad.clock()))
 }
 
-// untilDue returns how long a tick may leave the pad alone; 0 or less if something is due. While launches are due and may not
-// leave it returns distrustPause, because the tick would otherwise never sleep until trust is back.
-func (p *Pad) untilDue() time.Duration {
-	now, due := p.clock().Round(0), p.NextDue()
+// untilDue returns how long from now a tick may leave the pad alone; 0 or less if something is due. While launches are due and may
+// not leave it returns distrustPause, because the tick would otherwise never sleep until trust is back.
+func (p *Pad) untilDue(now time.Time) time.Duration {
+	now = now.Round(0) // the wall clock, by which launches are due
+	due := p.NextDue()
 	idle := untilLook(now)
 	if due == 0 {
 		return idle

@@ -3,6 +3,9 @@ package pad
 import (
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
 )
 
 // TestIdleTicksWakeTogether: whenever a tick goes to sleep, it looks again within IdleMax, at an instant that all ticks
@@ -12,12 +15,44 @@ func TestIdleTicksWakeTogether(t *testing.T) {
 	for past := time.Duration(0); past < 2*time.Second; past += 7 * time.Millisecond {
 		now := start.Add(past)
 		p := New(Options{Now: func() time.Time { return now }})
-		wait := p.untilDue()
+		wait := p.untilDue(now)
 		if wait <= 0 || wait > IdleMax {
 			t.Fatalf("at %s it sleeps for %s; want at most %s", now, wait, IdleMax)
 		}
 		if at := now.Add(wait).Sub(start) % IdleMax; at != IdleMax/2 {
 			t.Fatalf("at %s it sleeps until %s after a look of the others", now, at)
 		}
+	}
+}
+
+// slowSender is a heldSender whose launches take time.
+type slowSender struct {
+	heldSender
+	pass func()
+}
+
+// Launch implements Sender.
+func (s *slowSender) Launch(d *job.Delivery, done func(job.Outcome)) {
+	s.heldSender.Launch(d, done)
+	s.pass()
+}
+
+// TestTickWakesWhenDue: after launches that took some time, the tick sleeps until the next one is due, and not until as much sooner.
+func TestTickWakesWhenDue(t *testing.T) {
+	now := instant.Millis(10_000).Time()
+	sender := &slowSender{pass: func() { now = now.Add(300 * time.Microsecond) }}
+	p := New(Options{Sender: sender, Report: func(job.Outcome, bool) {}, Now: func() time.Time { return now }})
+	launchAt(p, 1, 10_001)
+	launchAt(p, 1, 10_005)
+	for range 2 {
+		for _, w := range first(p.unreadChunk(10_000, nil)) {
+			p.ready(w, &job.Delivery{Run: w.Run, Attempt: 1}, nil, 10_000)
+		}
+	}
+	now = now.Add(time.Millisecond)
+	s := &seat{pad: p}
+	round([]*seat{s}, nil)
+	if want := instant.Millis(10_005).Time(); len(sender.left) != 1 || !s.look.Equal(want) {
+		t.Errorf("%d launches left, and the tick looks again at %s; want 1 and %s", len(sender.left), s.look, want)
 	}
 }
