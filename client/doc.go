@@ -44,7 +44,10 @@
 //	Backfill, RetryRun, RetryMany        no
 //	DismissMany                          no: the second would dismiss further runs
 //
-// For the others the client returns an error that says that the outcome is unknown. A repeated request
+// For the others the client returns an error that says that the outcome is unknown. So does the error of a request that was
+// repeated and refused, because a refusal speaks of the last try alone: it has the code of the refusal, or [CodeUnavailable] if
+// that was for the moment, and a Cause. While the first try is in doubt the client also repeats what is refused for its rate
+// ([CodeRateLimited]). A repeated request
 // may arrive twice, and the first copy may arrive after the second: a caller that changes the same job
 // from several places should use PutIfVersion and the other conditional methods. With [Options.NoRetry]
 // the client sends each request once.
@@ -65,7 +68,7 @@
 //
 // client.go has the options and sends one request over NATS, transport.go chooses the way and connects, http.go and
 // http_routes.go send a request over HTTP, token.go and tls.go have the credentials, retry.go repeats it by the rules
-// above, aim.go chooses the node, look.go searches for one, and reply.go judges who answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
+// above, aim.go chooses the node, look.go searches for one, and reply.go judges who answered; doubt.go tells what is unknown. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have
 // the methods; put_all.go splits any number of jobs into requests, backup.go fetches a copy piece by piece. message.go,
 // message_run.go, job.go, run.go, status.go and whoami.go are the messages; duration.go and time.go their notations. local.go is
 // the way to a scheduler in the same process.

@@ -50,7 +50,8 @@ type Error struct {
 	// Cause is the reason why no answer came, such as [context.DeadlineExceeded] or an error of the
 	// connection; nil if the server answered. With a Cause, a request that changes data may have taken
 	// effect: read the data before sending it again, or use a request that may be repeated (a put of the
-	// same definition, a trigger with an idempotency key).
+	// same definition, a trigger with an idempotency key). It is set also if the server has refused a repetition of the request:
+	// what became of the first try is unknown, and the message says so before the refusal.
 	Cause error `json:"-"`
 }
 

@@ -27,14 +27,14 @@ func (c *Client) put(ctx context.Context, request PutRequest) (JobInfo, bool, er
 }
 
 // PutMany registers jobs in one request, each independently: a refused job has an error in its result
-// and does not affect the others. The jobs must fit into one NATS message; [Client.PutAll] has no such
+// and does not affect the others. If an earlier try got no answer, that error says so: the job may be registered. The jobs must fit into one NATS message; [Client.PutAll] has no such
 // limit.
 func (c *Client) PutMany(ctx context.Context, jobs []Job) (reply PutManyReply, err error) {
 	body, err := encode(PutManyRequest{Jobs: jobs})
 	if err != nil {
 		return reply, err
 	}
-	err = c.exchange(ctx, c.bulkCall(body), &reply)
+	err = c.putMany(ctx, body, &reply)
 	return reply, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -27,12 +28,22 @@ func (c *Client) putBulk(ctx context.Context, b *bulk, wait *leaderWait) error {
 	return c.putAgain(ctx, b, wait)
 }
 
+// putMany sends an encoded bulk registration. If a try before the answered one may have registered jobs, their refusals say so.
+func (c *Client) putMany(ctx context.Context, body []byte, reply *PutManyReply) error {
+	earlier, err := c.exchangeInDoubt(ctx, c.bulkCall(body), reply)
+	if err != nil {
+		return err
+	}
+	reply.doubtResults(earlier)
+	return nil
+}
+
 // putBody sends a request. It repeats it while the server is too busy, because the server has then done
 // nothing of it.
 func (c *Client) putBody(ctx context.Context, body []byte, reply *PutManyReply) error {
 	pause := bulkPauseMin
 	for try := 1; ; try++ {
-		err := c.exchange(ctx, c.bulkCall(body), reply)
+		err := c.putMany(ctx, body, reply)
 		if !errors.Is(err, CodeRateLimited) || try == bulkTries || !sleep(ctx, pause) {
 			return err
 		}
@@ -41,7 +52,8 @@ func (c *Client) putBody(ctx context.Context, body []byte, reply *PutManyReply) 
 }
 
 // putAgain puts jobs again, as long as some are refused for want of a leader and the wait is not over. Then the results
-// stand as they are. A repetition that has begun is not cut short by the end of the wait, because the outcome of its jobs
+// stand as they are; those of jobs that an earlier try may have registered say so. Such jobs are asked for as long as those of
+// a request that begins to wait, because only a success can tell that they are registered. A repetition that has begun is not cut short by the end of the wait, because the outcome of its jobs
 // would be unknown; it has the time of any bulk registration. An error of a repetition leaves that outcome unknown.
 func (c *Client) putAgain(ctx context.Context, b *bulk, wait *leaderWait) error {
 	var until time.Time // end of the wait, once it is needed
@@ -52,7 +64,9 @@ func (c *Client) putAgain(ctx context.Context, b *bulk, wait *leaderWait) error 
 			return nil
 		}
 		if until.IsZero() {
-			until = wait.end()
+			if until = wait.end(); b.isInDoubt(left) {
+				until = time.Now().Add(wait.most)
+			}
 		}
 		if pause > time.Until(until) || !sleep(ctx, pause) {
 			return nil
@@ -65,6 +79,7 @@ func (c *Client) putAgain(ctx context.Context, b *bulk, wait *leaderWait) error 
 			return err
 		}
 		for i, n := range left {
+			reply.Results[i].doubt(doubtOfResult(b.reply.Results[n].Error))
 			b.reply.Results[n] = reply.Results[i]
 		}
 		b.reply.Accepted += reply.Accepted
@@ -130,6 +145,11 @@ func (b *bulk) refused() (places []int) {
 		}
 	}
 	return kept
+}
+
+// isInDoubt reports whether one of some refused jobs may be registered.
+func (b *bulk) isInDoubt(places []int) bool {
+	return slices.ContainsFunc(places, func(n int) bool { return doubtOfResult(b.reply.Results[n].Error) != nil })
 }
 
 // part returns a request of some of the jobs.

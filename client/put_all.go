@@ -17,7 +17,8 @@ const (
 // A request is assembled as text, because jobs are encoded one by one to learn how many of them fit.
 const bulkHead, bulkTail = `{"jobs":[`, `]}`
 
-// PutTotals counts the jobs of a [Client.PutAll] by result.
+// PutTotals counts the jobs of a [Client.PutAll] by result. Rejected has also those of which it is unknown whether they are
+// registered.
 type PutTotals struct{ Accepted, Rejected int }
 
 // PutAll registers any number of jobs, in as many requests as necessary, several of them concurrently.
@@ -27,7 +28,8 @@ type PutTotals struct{ Accepted, Rejected int }
 // It repeats requests for which the server is too busy for a while, even with Options.NoRetry. It
 // repeats requests without an answer as other methods do, so a job may be put twice. Jobs that are refused because
 // their shard has no leader it puts again, for Options.Timeout or until ctx ends; then the refusal is their result. After a
-// wait in vain it does not wait again before a request is without such refusals. An error ends it:
+// wait in vain it does not wait again before a request is without such refusals, or may have registered jobs without an answer. The
+// result of a job that is refused then says that it is unknown whether the job is registered, as [Error] describes. An error ends it:
 // jobs for which each was called have their result; the others may or may not be registered, and may be
 // put again.
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {

@@ -12,6 +12,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// noLeader is what a server says of a job whose shard has no leader.
+const noLeader = "shard 1 has no leader at the moment; nothing has changed, ask again later"
+
 // leaderless is the way to a cluster in which the shard of some jobs has no leader.
 type leaderless struct {
 	bytesMax int
@@ -35,7 +38,7 @@ func (w *leaderless) exchange(ctx context.Context, _ string, body []byte, reply 
 	for _, j := range request.Jobs {
 		result := PutResult{Name: j.Name, Version: 1}
 		if w.isAway(j.Name) {
-			result = PutResult{Name: j.Name, Error: &Error{Code: CodeUnavailable, Message: "shard 1 has no leader at the moment"}}
+			result = PutResult{Name: j.Name, Error: &Error{Code: CodeUnavailable, Message: noLeader}}
 			to.Rejected++
 		} else {
 			to.Accepted++
@@ -78,7 +81,7 @@ func TestPutAllWaitsForTheTimeout(t *testing.T) {
 						refused += r.Name + ": " + r.Error.Message
 					}
 				})
-				if err != nil || totals != (PutTotals{Accepted: 9, Rejected: 1}) || refused != "p4: shard 1 has no leader at the moment" {
+				if err != nil || totals != (PutTotals{Accepted: 9, Rejected: 1}) || refused != "p4: "+noLeader {
 					t.Errorf("%+v, %v, refused %q", totals, err, refused)
 				}
 				if took := time.Since(begun); took < c.least || took > c.most {

@@ -85,13 +85,20 @@ type call struct {
 // exchange sends a request and decodes its reply. It repeats the request by the rules in the package
 // comment.
 func (c *Client) exchange(ctx context.Context, q call, reply any) error {
+	_, err := c.exchangeInDoubt(ctx, q, reply)
+	return err
+}
+
+// exchangeInDoubt is exchange. It also returns what a try got before the last one that may have taken effect; nil if there was
+// none. The error says so itself; the refusals of single jobs in a reply do not.
+func (c *Client) exchangeInDoubt(ctx context.Context, q call, reply any) (earlier, err error) {
 	until, ok := ctx.Deadline()
 	if !ok {
 		until = time.Now().Add(q.timeout)
 	}
-	err := c.try(ctx, q, until, 0, reply)
-	if !c.mayRepeat(q, err) {
-		return err
+	err = c.try(ctx, q, until, 0, reply)
+	if !c.mayRepeat(q, err, nil) {
+		return nil, err
 	}
 	// Only here, because nearly every request is sent once, and a context with a deadline is a timer more for it.
 	ctx, cancel := context.WithDeadline(ctx, until)
@@ -99,34 +106,43 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 	return c.repeat(ctx, q, until, err, reply)
 }
 
-// repeat sends a request whose first try got err again, until it has an answer. ctx ends at until.
-func (c *Client) repeat(ctx context.Context, q call, until time.Time, err error, reply any) error {
-	doubts := 0 // tries that may have taken effect
+// repeat sends a request whose first try got err again, until it has an answer. ctx ends at until. Its results are those of
+// exchangeInDoubt.
+func (c *Client) repeat(ctx context.Context, q call, until time.Time, err error, reply any) (earlier, _ error) {
+	doubts := 0 // tries that nobody has answered for certain
 	shut := 0   // tries in a row that were shut out
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
 		if !c.isShut(ctx, err) {
 			shut = 0
 		} else if shut++; shut >= shutMax && doubts == 0 {
-			return c.shut()
+			return nil, c.shut()
 		}
 		// One try without an answer leaves the whole request in doubt, whatever later tries say.
 		if fateOf(err) == unclear {
 			doubts++
+			if changes(q.verb) && !saysUnchanged(err) {
+				earlier = err
+			}
 			c.look(ctx)
 		}
 		if !sleep(ctx, pause) {
-			return gaveUp(ctx, q.verb, err, doubts > 0)
+			return earlier, gaveUp(ctx, q.verb, err, doubts > 0)
 		}
-		if err = c.try(ctx, q, until, doubts, reply); !c.mayRepeat(q, err) {
-			return err
+		if err = c.try(ctx, q, until, doubts, reply); !c.mayRepeat(q, err, earlier) {
+			return earlier, inDoubt(err, earlier)
 		}
 	}
 }
 
-// mayRepeat reports whether a request is sent again after a try that got err.
-func (c *Client) mayRepeat(q call, err error) bool {
+// mayRepeat reports whether a request is sent again after a try that got err; earlier is what a try got before that may have taken
+// effect, or nil. With such a try the request is repeated also after a refusal for its rate, because only a later answer can
+// say what became of it.
+func (c *Client) mayRepeat(q call, err, earlier error) bool {
 	if c.opts.NoRetry || c.opts.Standby && errors.Is(err, CodeNotLeader) { // every standby would refuse it
 		return false
+	}
+	if earlier != nil && errors.Is(err, CodeRateLimited) {
+		return true
 	}
 	of := fateOf(err)
 	return of == undone || of == unclear && q.repeatable

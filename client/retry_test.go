@@ -102,6 +102,12 @@ func second[T any](_ T, err error) error { return err }
 // verbOf is the verb of a call, without what is special about it.
 func verbOf(name string) string { return strings.Fields(name)[0] }
 
+// isChange reports whether a call may change something.
+func isChange(name string) bool {
+	_, what, _ := strings.Cut(verbOf(name), ".")
+	return what != "" && what != "get" && what != "list" && what != "next"
+}
+
 // refuseFirst answers the first request with a code and the others with an empty reply, and counts both.
 func refuseFirst(code client.Code, asked *int) func(string, *nats.Msg) any {
 	return func(string, *nats.Msg) any {
@@ -184,10 +190,6 @@ func TestNoRetry(t *testing.T) {
 // TestDoubt: no request gets an answer, or each is refused until the time is over. Only of one that may change something is it
 // unknown whether it took effect.
 func TestDoubt(t *testing.T) {
-	doubtful := func(v string) bool {
-		_, what, _ := strings.Cut(verbOf(v), ".")
-		return what != "" && what != "get" && what != "list" && what != "next"
-	}
 	refusing := func(string, *nats.Msg) any {
 		return client.ErrorReply{Error: &client.Error{Code: client.CodeUnavailable, Message: "not just now"}}
 	}
@@ -205,7 +207,7 @@ func TestDoubt(t *testing.T) {
 				continue // it has its refusal at once
 			}
 			err := v.call(t.Context(), c)
-			if has := strings.Contains(fmt.Sprint(err), "unknown"); !client.IsUnavailable(err) || !strings.Contains(err.Error(), "no answer") || has != doubtful(v.name) {
+			if has := strings.Contains(fmt.Sprint(err), "unknown"); !client.IsUnavailable(err) || !strings.Contains(err.Error(), "no answer") || has != isChange(v.name) {
 				t.Errorf("%s, %s: %v", v.name, of, err)
 			}
 		}
