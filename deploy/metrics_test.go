@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,73 @@ func TestCheckFindsFaults(t *testing.T) {
 	} {
 		if faults := m.check(expr); len(faults) != want {
 			t.Errorf("%s: %q; want %d faults", expr, faults, want)
+		}
+	}
+}
+
+// shardless finds fault with an expression that asks for metrics of shards, and counts or joins them without their label. Such an
+// expression takes one shard for another as soon as a node has several.
+func (m metrics) shardless(expr string) (faults []string) {
+	ofShards := false
+	for _, found := range selector.FindAllStringSubmatch(expr, -1) {
+		ofShards = ofShards || m[found[1]]["shard"] != nil
+	}
+	if !ofShards {
+		return nil
+	}
+	for _, found := range grouping.FindAllStringSubmatch(expr, -1) {
+		labels := strings.FieldsFunc(found[2], func(r rune) bool { return r == ',' || r == ' ' })
+		if !slices.Contains(labels, "shard") {
+			faults = append(faults, fmt.Sprintf("%s: want the label shard", found[0]))
+		}
+	}
+	return faults
+}
+
+// grouping finds joins and counts. The sum, the greatest or the least of several shards may be meant.
+var grouping = regexp.MustCompile(`\b(on|ignoring|count by)\s*\(([^)]*)\)`)
+
+// TestShardlessFindsFaults: as TestCheckFindsFaults.
+func TestShardlessFindsFaults(t *testing.T) {
+	m := metrics{"carillon_x": {"shard": {"0": true}}, "carillon_y": {}}
+	for expr, want := range map[string]int{
+		`count by (job) (carillon_x) > 1`:                          1,
+		`count by (job, shard) (carillon_x) > 1`:                   0,
+		`carillon_x < 1 and on (job, instance) carillon_x == 0`:    1,
+		`carillon_y < 1 and on (job, instance) carillon_y == 0`:    0,
+		`max by (job) (carillon_x) and on (job, shard) carillon_x`: 0,
+	} {
+		if faults := m.shardless(expr); len(faults) != want {
+			t.Errorf("%s: %q; want %d faults", expr, faults, want)
+		}
+	}
+}
+
+// TestRulesKnowShards scrapes a node of a cluster of several shards: the metrics whose label shard comes with these, too, are asked
+// for by shard.
+func TestRulesKnowShards(t *testing.T) {
+	m := metrics{}
+	m.add(scrapeFamilies(t, server.Options{NATSURL: runNATS(t), ClusterName: "prod", Node: "a", Lead: time.Second, Shards: 4}))
+	if n := len(m["carillon_shard_info"]["shard"]); n != 4 || m["carillon_lease_trust_seconds"]["shard"] == nil {
+		t.Fatalf("the node shows %d shards, and the labels %v of its trust", n, m["carillon_lease_trust_seconds"])
+	}
+	meant := map[string]string{
+		"CarillonNoLeader":        "it also fires if no node shows shards",
+		"Shards without a leader": "it has no value if no node shows shards",
+		"Standbys":                "it counts nodes",
+		"Who leads":               "it counts the shards of a node",
+	}
+	check := func(name, expr string) {
+		if faults := m.shardless(expr); (len(faults) > 0) != (meant[name] != "") {
+			t.Errorf("%s: %q; meant: %q", name, faults, meant[name])
+		}
+	}
+	for _, r := range rules(t) {
+		check(r.Alert, r.Expr)
+	}
+	for _, p := range dashboard(t).Panels {
+		for _, target := range p.Targets {
+			check(p.Title, target.Expr)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-io/carillon/client"
@@ -53,5 +55,21 @@ func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for reason, count := range info.Void {
 		ch <- prometheus.MustNewConstMetric(voidsDesc, prometheus.CounterValue, float64(count), reason)
+	}
+}
+
+// shardDesc describes a metric that each node has for each shard, so that an alert can name a shard of which no node is left.
+var shardDesc = prometheus.NewDesc("carillon_shard_info", "Always 1; there is one for each shard of the cluster, whether this node has a copy of it or not.", []string{"shard"}, nil)
+
+// allShards shows which shards there are; its value is their number. A single node has one.
+type allShards int
+
+// Describe implements [prometheus.Collector].
+func (n allShards) Describe(ch chan<- *prometheus.Desc) { ch <- shardDesc }
+
+// Collect implements [prometheus.Collector].
+func (n allShards) Collect(ch chan<- prometheus.Metric) {
+	for shard := range int(n) {
+		ch <- prometheus.MustNewConstMetric(shardDesc, prometheus.GaugeValue, 1, strconv.Itoa(shard))
 	}
 }

@@ -41,6 +41,8 @@ type Options struct {
 	Shards func() []Shard
 	// Divided says that the cluster has several shards, of which the process may have one.
 	Divided bool
+	// ShardsInAll is the number of shards of the cluster, of which the process may have some; 0 shows none.
+	ShardsInAll int
 	// Executor returns what carries out requests at the moment; nil: nothing just now.
 	Executor func() *api.Executor
 	// Deliveries must return a value.
@@ -126,7 +128,7 @@ func shardRegistry(opts Options) *prometheus.Registry {
 		return r
 	}
 	shards := opts.Shards()
-	r.MustRegister(&engineCollector{shards, opts.Version})
+	r.MustRegister(&engineCollector{shards, opts.Version}, allShards(opts.ShardsInAll))
 	for _, s := range shards {
 		labelled := prometheus.Registerer(r)
 		if opts.Divided {

@@ -24,7 +24,7 @@ func TestMetricsOfEachShard(t *testing.T) {
 		})
 	}
 	shards[1].Storage = func() *Storage { return nil } // it is receiving another one
-	text := scrapeText(New(Options{Logger: quiet, Shards: func() []Shard { return shards }, Divided: true}))
+	text := scrapeText(New(Options{Logger: quiet, Shards: func() []Shard { return shards }, Divided: true, ShardsInAll: 4}))
 	for n := range 3 {
 		for _, line := range []string{
 			fmt.Sprintf(`carillon_jobs{shard="%d"} %d`, n, 10+n), fmt.Sprintf(`carillon_wal_segments{shard="%d"} %d`, n, 20+n),
@@ -38,6 +38,11 @@ func TestMetricsOfEachShard(t *testing.T) {
 	}
 	if !strings.Contains(text, `carillon_info{role="standby",shard="1",version="dev"} 1`) {
 		t.Error("there is no line with the role of shard 1")
+	}
+	for n := range 5 { // the node has no copy of shard 3
+		if line := fmt.Sprintf("carillon_shard_info{shard=\"%d\"} 1\n", n); strings.Contains(text, line) != (n < 4) {
+			t.Errorf("the line %s is there: %t", line, n >= 4)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Server) openWeb(context.Context) error {
 	s.web.Open(web.New(process{s}, web.Options{
 		Node: node, Logger: s.opts.Logger, Executor: s.executor, Ready: s.isReady(), Access: s.access, Certificates: s.certs.http, SessionKey: s.sessionKey.get, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
-			Node: node, Logger: s.opts.Logger, Shards: s.shardMetrics, Divided: s.divided(), Executor: s.executor,
+			Node: node, Logger: s.opts.Logger, Shards: s.shardMetrics, Divided: s.divided(), ShardsInAll: s.shards, Executor: s.executor,
 			Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access, Guarded: s.guardedRequests(), Insecure: s.opts.Insecure, Quotas: s.doorQuotas(),
 		}),
 	}))
