@@ -52,9 +52,10 @@ func (c *Client) putBody(ctx context.Context, body []byte, reply *PutManyReply) 
 }
 
 // putAgain puts jobs again, as long as some are refused for want of a leader and the wait is not over. Then the results
-// stand as they are; those of jobs that an earlier try may have registered say so. Such jobs are asked for as long as those of
-// a request that begins to wait, because only a success can tell that they are registered. A repetition that has begun is not cut short by the end of the wait, because the outcome of its jobs
-// would be unknown; it has the time of any bulk registration. An error of a repetition leaves that outcome unknown.
+// stand as they are; those of jobs that an earlier try may have registered say so. Only a success can tell that such a job
+// is registered, so they have a whole wait of their own. A repetition that has begun is not cut short by the end of the
+// wait, because the outcome of its jobs would be unknown; it has the time of any bulk registration. An error of a
+// repetition leaves that outcome unknown.
 func (c *Client) putAgain(ctx context.Context, b *bulk, wait *leaderWait) error {
 	var until time.Time // end of the wait, once it is needed
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {

@@ -189,6 +189,7 @@ func TestShardsAreShown(t *testing.T) {
 		for shard := range troupeShards {
 			for _, line := range []string{
 				fmt.Sprintf(`carillon_jobs{shard="%d"} 1`, shard), fmt.Sprintf(`carillon_wal_segments{shard="%d"} 1`, shard),
+				fmt.Sprintf(`carillon_shard_info{shard="%d"} 1`, shard),
 				fmt.Sprintf(`carillon_node_role{node="a",role="leader",shard="%d"} 1`, shard), fmt.Sprintf(`carillon_info{role="%s",shard="%d",version="dev"} 1`, role, shard),
 			} {
 				if !strings.Contains(text, line+"\n") {
