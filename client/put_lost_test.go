@@ -50,8 +50,7 @@ func lossy(t *testing.T, refusals int32) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := httputil.NewSingleHostReverseProxy(to)
-	pass.Director = func(req *http.Request) { req.URL.Scheme, req.URL.Host, req.Host = to.Scheme, to.Host, to.Host }
+	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	var asked atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		n := int32(0)
