@@ -58,8 +58,8 @@
 //
 // # What the package does not do
 //
-// It has no lock, since one goroutine owns a wheel. It does not go back: a clock that was set back needs a
-// new wheel. It keeps no timer on disk; the owner arms all timers again at a start.
+// It has no lock, since one goroutine owns a wheel. It goes back only by Rewind (rewind.go), for a clock that was
+// set back. It keeps no timer on disk; the owner arms all timers again at a start.
 //
 // # Evidence
 //

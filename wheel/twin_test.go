@@ -35,9 +35,12 @@ func newTwin(t testing.TB, now Tick, slotBits uint, draw func(n int) int) *twin 
 
 // step does one operation of any kind and compares what can be seen afterwards.
 func (tw *twin) step() {
-	if tw.draw(4) == 0 {
+	switch tw.draw(40) {
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9:
 		tw.advance()
-	} else {
+	case 10:
+		tw.rewind()
+	default:
 		tw.change()
 	}
 	tw.compare()
@@ -136,6 +139,17 @@ func (tw *twin) advance() {
 	}
 	if done && to == tw.now && len(tw.timers) > 0 && tw.timers[0].due <= to {
 		tw.t.Fatalf("Advance(%d, %d) is done without %+v", to, limit, tw.timers[0])
+	}
+}
+
+// rewind takes both back, by a little or by much: what was overdue is due at its own tick again.
+func (tw *twin) rewind() {
+	tw.now = max(0, tw.now-Tick(tw.draw(1<<tw.draw(30))))
+	tw.w.Rewind(tw.now)
+	timers := tw.timers
+	tw.timers = nil
+	for _, timer := range timers {
+		tw.insert(timer)
 	}
 }
 

@@ -23,7 +23,7 @@ type Ref uint32
 //
 // Invariant: on every level but the lowest, the slot that covers Now() is empty.
 type Wheel struct {
-	now      Tick        // never negative, never falls
+	now      Tick        // never negative; falls only by Rewind
 	armed    int         // number of timers in slots
 	shape    shape       // never changes
 	slots    []slot      // of all levels, by index
@@ -56,7 +56,7 @@ func newWheel(now Tick, slotBits uint) *Wheel {
 	}
 }
 
-// Now returns the tick at which the wheel stands. Every timer due before it has fired.
+// Now returns the tick at which the wheel stands. Every timer due before it has fired, or was armed since.
 func (w *Wheel) Now() Tick { return w.now }
 
 // Len returns the number of armed timers.
