@@ -28,7 +28,7 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.fail("window", j, "tick %s was fired, but the job has no further tick", modelTime(tick))
 	case next != tick && !m.passes(j, tick):
 		m.fail("ledger", j, "tick %s was fired; the next without an outcome is %s", modelTime(tick), modelTime(next))
-	case tick > m.high+m.settings.lead:
+	case tick > m.now+m.settings.lead:
 		m.fail("ledger", j, "tick %s was decided long before its time", modelTime(tick))
 	case m.isMissed(j, tick, r.due):
 		m.fail("missed", j, "tick %s was fired as if it were on time", modelTime(tick))

@@ -140,3 +140,19 @@ func BenchmarkAdvance(b *testing.B) {
 		b.ReportMetric(float64(durations[len(durations)-1].Nanoseconds()), "max-ns")
 	})
 }
+
+// BenchmarkRewind takes a wheel with n timers back by some hours, which moves nearly all of them, and by a second.
+func BenchmarkRewind(b *testing.B) {
+	for _, back := range []Tick{1000, 5 * hour} {
+		b.Run(fmt.Sprintf("back=%dms", back), func(b *testing.B) {
+			bySize(b, func(b *testing.B, w *Wheel, _ []Ref, _ *rand.Rand) {
+				for range b.N {
+					w.Rewind(benchStart - 1 - back)
+					b.StopTimer()
+					w.Advance(benchStart-1, 1, nil) // none is due before benchStart
+					b.StartTimer()
+				}
+			})
+		})
+	}
+}

@@ -195,7 +195,8 @@ func (c *Core) Step(in Input) *Output {
 }
 
 // begin compares the time with the instant for which the last step asked, in the output that begin then resets. That
-// shows whether the engine stood still in between.
+// shows whether the engine stood still in between. If the clock was set back, the wheel goes back too, before anything is
+// put on it.
 func (c *Core) begin(in Input) {
 	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
 	c.now, c.lsn, c.stepLSN, c.room = in.Now, in.LSN, in.LSN, in.Room
@@ -213,6 +214,9 @@ func (c *Core) begin(in Input) {
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
 	c.overAhead.forget(in.LSN)
+	if c.isBehind() {
+		c.rewind()
+	}
 }
 
 // concludeAll handles the outcomes. They come before the proposals, so that a worker's report finds its run

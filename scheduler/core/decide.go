@@ -35,7 +35,7 @@ func (c *Core) decideDue() {
 // ticks and debts come last, and only if the present is decided: after an outage, ticks that come due now must not
 // wait behind those that are late in any case.
 func (c *Core) decideTicks() {
-	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
+	to := wheel.Tick(c.now.Add(c.settings.Lead))
 	budget := c.decideAwaiting(c.decisionsMax)
 	if c.backlog.Len() > 0 {
 		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {

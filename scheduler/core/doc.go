@@ -26,6 +26,8 @@
 //     (missed.go) become a debt (debt.go), which is paid at a pace (pace.go);
 //   - completed jobs whose retention is over (reap.go) and old history (prune.go).
 //
+// If the clock was set back, the wheel goes back before all of this (rewind.go).
+//
 // Its work is bounded in bytes (commits.go), in ticks (step.go) and in evaluations of schedules (effort.go); what is
 // left over waits for the next step, and [Output.WakeAt] says when that is.
 //

@@ -1,9 +1,7 @@
 package core
 
 import (
-	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/instant"
-	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
@@ -21,7 +19,7 @@ const wheelStride = 1000
 func (c *Core) KeepTime(now instant.Millis) {
 	c.now = now
 	c.presence.begin(now) // ticks that were due before this core leads were met by another engine, or by none
-	if now.Add(c.settings.Lead) < instant.Millis(c.wheel.Now()) {
+	if c.isBehind() {
 		c.rewind()
 		return
 	}
@@ -44,30 +42,4 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 		return
 	}
 	c.takeJob(seat(id))
-}
-
-// rewind arms all jobs on a new wheel that stands at the present. It is needed when the clock was set back by more
-// than the lead, because a wheel cannot go back and a leader decides whatever its wheel has passed. It takes as long
-// as arming does at a start.
-func (c *Core) rewind() {
-	c.wheel = wheel.New(wheel.Tick(c.now))
-	c.backlog = fair.NewQueue[tenantNo, backlogEntry](decideQuantum)
-	c.late = fair.NewQueue[tenantNo, backlogEntry](decideQuantum)
-	c.shared, c.retirement = newWaitingLines(), retirement{}
-	c.backlogged, c.reaping = 0, 0
-	clear(c.presence.away)
-	for s := seat(1); s < c.rows.next; s++ {
-		if r := c.rows.row(s); r.id != 0 {
-			r.timer, r.marks = 0, r.marks&stateMask
-			c.armLoaded(s, r)
-		}
-	}
-	c.watches.armed, c.watches.behind = 0, nil
-	for n := range c.watches.list {
-		w := &c.watches.list[n]
-		if w.timer, w.isBehind = 0, false; w.run != (job.RunID{}) {
-			live := c.live[w.run]
-			c.watch(&live, c.retries[w.run])
-		}
-	}
 }

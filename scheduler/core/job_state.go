@@ -39,6 +39,7 @@ const (
 // note counts a row under the state that its flags give. It must be called whenever the flags may have changed, which
 // is where rows are written or read.
 func (t *table) note(r *hotRow) {
+	t.last = max(t.last, r.last)
 	now := rowMarks(stateOf(r.flags)+1) << stateShift
 	if r.marks&stateMask == now {
 		return

@@ -24,7 +24,11 @@ type Reading struct {
 	Readers         map[string]byte // newest version of rows that each node of the cluster reads, as noted; not to be changed
 
 	Undecided instant.Millis // when the oldest tick that is not decided is due; 0: none
-	Awaited   instant.Millis // since when the oldest awaited report is awaited; 0: none
+	// ClockShown is the latest instant that the clock is known to have shown. A clock that shows an earlier one was set back, or
+	// is behind that of an earlier leader, and jobs whose ticks are decided stand still until it has caught up.
+	ClockShown instant.Millis
+
+	Awaited instant.Millis // since when the oldest awaited report is awaited; 0: none
 }
 
 // Counts are running totals since the core was created.
@@ -45,7 +49,7 @@ func (c *Core) Reading() Reading {
 		Jobs: c.rows.count, JobsBy: c.rows.byState, Armed: c.Armed(), Live: len(c.live), Counts: c.counts,
 		Reporting: c.watches.used, Notices: c.outbox, Droppable: c.deleted.line.Len(), Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(),
 		RowsVersion: c.rowsVersion, Readers: c.readers,
-		Undecided: c.undecided(), Awaited: c.watches.awaitedSince(),
+		Undecided: c.undecided(), ClockShown: c.clockShown(), Awaited: c.watches.awaitedSince(),
 	}
 }
 

@@ -94,6 +94,8 @@ type table struct {
 	spare []hotRow // the next page, made while the core is loaded; nil: none
 
 	byState [JobStates]int // rows
+	// last is the latest tick that any row has ever shown as decided. It does not fall when a job is deleted.
+	last instant.Millis
 }
 
 // newTable returns an empty table. Seat 0 is left out, so that zero can mean "none".

@@ -31,9 +31,6 @@ func (c *Core) wakeAt() (at, latest instant.Millis) {
 	if next, ok := c.wheel.Next(); ok {
 		due := max(instant.Millis(next).Add(-c.settings.Lead), 1)
 		end := due.Add(c.settings.Lead / 2)
-		if next <= c.wheel.Now() {
-			due, end = instant.LongAgo, instant.LongAgo // the wheel is ahead of a clock that was set back
-		}
 		at, latest = sooner(at, due), sooner(latest, end)
 	}
 	return at, latest
