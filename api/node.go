@@ -2,6 +2,9 @@ package api
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/client"
@@ -92,5 +95,31 @@ func warnLost(info *client.Status) {
 	if info.NoticesLost > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events or dead letters were dropped since the start: because too many waited to be published, because their jobs were deleted and a node of the cluster does not read what is kept for that, or because events were switched off. "+
 			"See that the stream of events takes them, or let more wait (--events-max-waiting), and upgrade all nodes. The runs themselves are whole (carillon export --runs)", info.NoticesLost))
+	}
+}
+
+// clockBehindLeast is from when on a clock that is behind is worth a warning. Time daemons step clocks by less, and no one
+// has to do anything about it.
+const clockBehindLeast = time.Second
+
+// ClockText says how far the clock of a node is behind, and what follows; "" if that is not worth a word.
+func ClockText(info *client.Status) string {
+	behind := time.Duration(info.ClockBehindMS * float64(time.Millisecond))
+	if behind < clockBehindLeast {
+		return ""
+	}
+	return fmt.Sprintf("%s %s behind the time up to which ticks are decided, because it was set back, or was ahead before: "+
+		"no tick is decided twice, so jobs with decided ticks stand still until it has caught up, and new jobs run by the present clock", clockWarning, behind.Truncate(time.Second))
+}
+
+// clockWarning is how each ClockText begins.
+const clockWarning = "the clock is"
+
+// warnClock adds to a status the warning that the clock is behind, in place of those of single shards.
+func warnClock(info *client.Status) {
+	info.Warnings = slices.DeleteFunc(info.Warnings, func(text string) bool { return strings.HasPrefix(text, clockWarning) })
+	if text := ClockText(info); text != "" {
+		info.Warnings = append(info.Warnings, text+". If the clock is wrong, set it right (chronyc tracking, timedatectl); if it is right, wait, "+
+			"or trigger the jobs that cannot wait: see \"The clock was set\" in the runbook")
 	}
 }

@@ -65,6 +65,7 @@ func (r *router) status(ctx context.Context, v *Verb, q *Request) (Reply, error)
 			}
 		}
 	}
+	warnClock(all)
 	text, err := json.Marshal(all, encoding)
 	return Reply{Text: text}, err
 }
@@ -124,6 +125,7 @@ func addStatus(all, one *client.Status) {
 	} {
 		*of[0] += *of[1]
 	}
+	all.ClockBehindMS = max(all.ClockBehindMS, one.ClockBehindMS)
 	for reason, n := range one.SkippedBy {
 		all.SkippedBy[reason] += n
 	}

@@ -68,9 +68,10 @@ func statusInfo(st scheduler.Status, version string, cluster func() *client.Clus
 			Jobs: st.CatchUp.Jobs, Rate: st.CatchUp.Rate, Left: client.Duration(st.CatchUp.Left.Round(time.Millisecond)),
 		},
 		Lateness: latenessOf(st.Lateness), Waited: waitedOf(&st), DecisionLateness: latenessOf(st.DecisionLateness),
-		StartedAt: client.At(st.StartedAt), TZData: tzdataOf(&st.Zones),
+		StartedAt: client.At(st.StartedAt), TZData: tzdataOf(&st.Zones), ClockBehindMS: millis(st.ClockBehind),
 	}
 	warnLost(info)
+	warnClock(info)
 	if cluster != nil {
 		info.Cluster = cluster()
 		info.Role, info.Lag = info.Cluster.Role, info.Cluster.Lag

@@ -43,6 +43,10 @@ type Status struct {
 	// decided ahead, so it is 0 unless the server was behind.
 	DecisionLateness Lateness `json:"decision_lateness"`
 
+	// ClockBehindMS is how many milliseconds the clock is at least behind the latest time by which ticks are decided; 0: it is
+	// not. Jobs whose ticks are decided stand still until it has caught up, and Warnings say so from a second on.
+	ClockBehindMS float64 `json:"clock_behind_ms"`
+
 	// DroppedRequests counts requests that the server dropped because their reply subject is not an inbox.
 	DroppedRequests uint64 `json:"dropped_requests"`
 

@@ -66,6 +66,7 @@ var engineMetrics = []metric{
 	gauge("notices_waiting", "Changes of runs that are still to be published.", func(s *scheduler.Status) float64 { return float64(s.Notices) }),
 	counter("notices_lost_total", "Changes of runs that were dropped since the start because too many waited, their job is deleted and its definition could not be kept, or events were switched off.", func(s *scheduler.Status) float64 { return float64(s.NoticesLost) }),
 	gauge("tick_behind_seconds", "How long ago the oldest tick was due that is not decided, or the oldest launch that has not left; what is caught up on is not in it.", func(s *scheduler.Status) float64 { return s.Behind.Seconds() }),
+	gauge("clock_behind_seconds", "How far the clock is at least behind the latest time by which ticks are decided: jobs whose ticks are decided stand still for so long.", func(s *scheduler.Status) float64 { return s.ClockBehind.Seconds() }),
 	gauge("oldest_report_awaited_seconds", "For how long the report has been awaited that is awaited longest; 0 if none is.", func(s *scheduler.Status) float64 { return s.ReportWaited.Seconds() }),
 	gauge("catch_up_jobs", "Jobs that have missed runs still to be fired.", func(s *scheduler.Status) float64 { return float64(s.CatchUp.Jobs) }),
 	gauge("catch_up_rate", "Runs a second that are spent on what was missed.", func(s *scheduler.Status) float64 { return s.CatchUp.Rate }),

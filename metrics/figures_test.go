@@ -53,7 +53,7 @@ func figures(engine Engine) Options {
 
 // TestFigures reads each kind of figure that a server shows beside those of its engine.
 func TestFigures(t *testing.T) {
-	st := scheduler.Status{Behind: 2 * time.Second, ReportWaited: 90 * time.Minute}
+	st := scheduler.Status{Behind: 2 * time.Second, ReportWaited: 90 * time.Minute, ClockBehind: time.Hour}
 	st.JobsBy[scheduler.JobPaused] = 12
 	text := scrapeText(New(figures(reading{st})))
 	for _, line := range []string{
@@ -64,7 +64,7 @@ func TestFigures(t *testing.T) {
 		`carillon_delivery_seconds_count{kind="request"} 1000`, `carillon_target_nats_connected 1`, `carillon_target_nats_reconnects_total 2`,
 		`carillon_nats_clients 3`, `carillon_nats_jetstream_current 1`, `carillon_nats_jetstream_leader 0`,
 		`carillon_jobs_by_status{shard="0",status="paused"} 12`, `carillon_jobs_by_status{shard="0",status="active"} 0`,
-		`carillon_tick_behind_seconds{shard="0"} 2`, `carillon_oldest_report_awaited_seconds{shard="0"} 5400`,
+		`carillon_tick_behind_seconds{shard="0"} 2`, `carillon_clock_behind_seconds{shard="0"} 3600`, `carillon_oldest_report_awaited_seconds{shard="0"} 5400`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no line %s", line)

@@ -15,6 +15,7 @@ type gauge struct {
 	mu       sync.Mutex
 	status   Status
 	bytes    uint64                // of commits
+	shown    instant.Millis        // the latest instant that the clock is known to have shown
 	behind   instant.Millis        // when the oldest undecided tick is due; 0: none
 	uses     map[string]core.Quota // what tenants use, without those that use nothing
 	copies   calendarCopies
@@ -60,7 +61,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 	e.rows.Store(uint32(c.RowsVersion))
 	e.droppable.Store(int64(c.Droppable))
 	e.readers.Store(&c.Readers)
-	g.awaited = c.Awaited
+	g.awaited, g.shown = c.Awaited, c.ClockShown
 	g.noteUses(e.core.Uses())
 	g.copies.note(e.core.ChangedCalendars())
 	n := &c.Counts
@@ -95,6 +96,7 @@ func (e *Engine) Status() Status {
 	}
 	s.CommitTime, s.CommitBytes, s.CommitSizes = latenessOf(&e.gauge.commits), e.gauge.bytes, e.gauge.sizes.Read()
 	s.Behind, s.ReportWaited = max(since(e.gauge.behind, now), since(overdue, now)), since(e.gauge.awaited, now)
+	s.ClockBehind = max(0, e.gauge.shown.Time().Sub(now))
 	if e.isStopping() { // the next leader decides what is due
 		s.Behind = 0
 	}

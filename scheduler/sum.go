@@ -75,5 +75,6 @@ func (s *Status) addTimes(o *Status) {
 	}
 	s.CommitTime, s.CommitSizes = s.CommitTime.plus(o.CommitTime), s.CommitSizes.Plus(o.CommitSizes)
 	s.Behind, s.ReportWaited = max(s.Behind, o.Behind), max(s.ReportWaited, o.ReportWaited)
+	s.ClockBehind = max(s.ClockBehind, o.ClockBehind)
 	s.CatchUp.Left = max(s.CatchUp.Left, o.CatchUp.Left)
 }

@@ -164,4 +164,7 @@ type Status struct {
 	JobsBy       [JobStates]int // jobs by state: see [JobState]
 	Behind       time.Duration  // how long ago the oldest tick or launch was due that is not handled yet; missed ticks are not included
 	ReportWaited time.Duration  // how long the oldest awaited report has been awaited
+	// ClockBehind is how far at least the clock is behind the latest time by which ticks are decided; 0: it is not. Jobs whose
+	// ticks are decided stand still until it has caught up.
+	ClockBehind time.Duration
 }

@@ -133,6 +133,9 @@ type readiness struct {
 	Lag   *uint64  `json:"lag,omitempty"`    // commits that a node of a cluster lacks
 	LagMS *float64 `json:"lag_ms,omitempty"` // and for how long
 	Waits string   `json:"waits,omitempty"`  // what it waits for before it leads
+	// Clock says that the clock is behind what is decided, and what follows. The node does its part all the same: another one
+	// with the same time could do no more.
+	Clock string `json:"clock,omitempty"`
 }
 
 // ready reports whether the process does its part: it leads, or it stands by and hardly lags. A load balancer reads
@@ -146,7 +149,7 @@ func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
 	if !ok {
 		code = http.StatusServiceUnavailable
 	}
-	body := readiness{Ready: ok, Role: info.Role}
+	body := readiness{Ready: ok, Role: info.Role, Clock: api.ClockText(info)}
 	if c := info.Cluster; c != nil {
 		body.Lag, body.LagMS, body.Waits = &c.Lag, &c.LagMS, c.Waits
 	}

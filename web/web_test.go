@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/api/apitest"
@@ -60,6 +61,7 @@ func TestReadiness(t *testing.T) {
 		want    int
 	}{
 		{scheduler.Status{Role: "leader"}, nil, 200},
+		{scheduler.Status{Role: "leader", ClockBehind: time.Hour}, nil, 200},
 		{standby, nil, 200},
 		{scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 6}, nil, 503},
 		{scheduler.Status{}, nil, 503},
@@ -79,6 +81,9 @@ func TestReadiness(t *testing.T) {
 		New(reading{status: c.status}, opts).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
 		if rec.Code != c.want {
 			t.Errorf("%+v, %+v: %d, want %d", c.status, c.cluster, rec.Code, c.want)
+		}
+		if got := strings.Contains(rec.Body.String(), `"clock":"the clock is 1h0m0s behind`); got != (c.status.ClockBehind > 0) {
+			t.Errorf("%+v: %s", c.status, rec.Body)
 		}
 	}
 }
