@@ -23,10 +23,7 @@ func (c *Core) arm(s seat, r *hotRow) {
 		c.armReap(s, r, max(r.cursor, r.last, c.now, instant.Millis(c.wheel.Now())).Add(retention))
 		return
 	}
-	at := r.cursor
-	if c.profiles.jitter(r.profile) != 0 { // otherwise a schedule is not compiled before it is used, as after a start
-		at += c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
-	}
+	at := c.dueOf(r)
 	c.isArmedAgain(r)
 	c.setReaping(r, false)
 	c.delist(r)
@@ -66,6 +63,15 @@ func (c *Core) setReaping(r *hotRow, reaping bool) {
 	} else {
 		c.reaping--
 	}
+}
+
+// dueOf returns when the tick at the cursor of a job is due. Without jitter it reads no schedule, because none is compiled
+// before it is used, as after a start.
+func (c *Core) dueOf(r *hotRow) instant.Millis {
+	if c.profiles.jitter(r.profile) == 0 {
+		return r.cursor
+	}
+	return r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
 }
 
 // jitterOf returns the jitter of a job's tick: the delay of its launch. It follows from the id of the job and is not

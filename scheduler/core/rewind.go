@@ -36,7 +36,7 @@ func (c *Core) isStillDue(e backlogEntry) bool {
 		return false
 	}
 	r := c.rows.row(e.seat)
-	if r.cursor+c.jitterOf(r, c.profiles.get(r.profile), r.cursor) <= c.now {
+	if c.dueOf(r) <= c.now {
 		return true
 	}
 	c.arm(e.seat, r)

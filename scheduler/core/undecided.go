@@ -21,5 +21,5 @@ func (c *Core) undecided() instant.Millis {
 
 // noteBacklogDue records the due time of a job in the backlog.
 func (c *Core) noteBacklogDue(r *hotRow) {
-	c.backlogDue = r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
+	c.backlogDue = c.dueOf(r)
 }
