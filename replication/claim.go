@@ -48,7 +48,7 @@ func (n *Node) sawLease(l leaseSeen) {
 func (f *tailSession) claimReason() string {
 	now := f.opts.Boot()
 	barred, outranked := f.lacksFirst(), f.outranked(now)
-	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.isYoung(now) || f.mustWait(now) || f.mustListen(now) || f.isPassedBy(now)) {
+	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.isOutrun(now) || f.isYoung(now) || f.mustWait(now)) {
 		f.bar(nil)
 		return ""
 	}
@@ -58,7 +58,7 @@ func (f *tailSession) claimReason() string {
 	if barred == nil {
 		barred = outranked
 	}
-	if f.bar(barred); barred != nil {
+	if f.bar(barred); barred != nil || f.mustListen(now) || f.isPassedBy(now) {
 		return ""
 	}
 	return f.reasonNow(now)
