@@ -58,7 +58,7 @@ func (f *tailSession) claimReason() string {
 	if barred == nil {
 		barred = outranked
 	}
-	if f.bar(barred); barred != nil || f.mustListen(now) || f.isPassedBy(now) {
+	if f.bar(barred); barred != nil || f.mustListen(now) || f.isBehindAnEpoch(now) {
 		return ""
 	}
 	return f.reasonNow(now)
@@ -73,10 +73,10 @@ func (n *Node) reasonNow(now time.Duration) string {
 // off, and NATS may have gone back meanwhile to what it knows. Where NATS keeps what it acknowledges, that cannot be.
 func (n *Node) mustListen(now time.Duration) bool { return !n.opts.keepsAcked() && n.peers.isDeaf(now) }
 
-// isPassedBy reports whether a node is there that has commits of a later epoch than this one, which has read the stream to its end:
-// NATS has lost them, so that node is to lead. One that cannot lead with them is [Node.outranked]'s matter.
-func (n *Node) isPassedBy(now time.Duration) bool {
-	return n.peers.newestEpoch(now) > n.local.Last().Epoch
+// isBehindAnEpoch reports whether a node is heard that has commits of a later epoch than this one. If this one has read the stream to
+// its end, NATS has lost them, and that node is to lead, unless an operator has said that this one is.
+func (n *Node) isBehindAnEpoch(now time.Duration) bool {
+	return !n.isTold() && n.peers.newestEpoch(now) > n.local.Last().Epoch
 }
 
 // isLed reports whether another node says that it leads, in no earlier epoch than this node knows, and the lease is not that node's.

@@ -154,6 +154,20 @@ func TestSuccessorThatDrains(t *testing.T) {
 	}
 }
 
+// TestToldToLead: a node takes no lease while it hears one with commits of a later epoch, unless an operator has said that it leads.
+func TestToldToLead(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		n := &Node{opts: Options{Node: "a", LeadAlone: told}, local: &slowLocal{}, peers: newPeers("a")}
+		n.peers.heard(beat{Version: beatVersion, Node: "b", Role: RoleStandby, Epoch: n.local.Last().Epoch + 1}, time.Hour)
+		if waits := n.isBehindAnEpoch(time.Hour); waits == told {
+			t.Errorf("told to lead: %t; it waits for the other one: %t", told, waits)
+		}
+		if waits := n.isBehindAnEpoch(time.Hour + beatFresh); waits {
+			t.Error("it waits for a node that is silent")
+		}
+	}
+}
+
 // TestRefusalsOfHandoversThatPass: a refusal that passes by itself says so, and any other one does not.
 func TestRefusalsOfHandoversThatPass(t *testing.T) {
 	for _, err := range []error{errHandsOver, errLedBefore, ErrDeposed, fmt.Errorf("pause: %w", ErrDeposed), &stillError{}} {

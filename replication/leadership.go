@@ -139,11 +139,11 @@ func (n *Node) renew(ctx context.Context) error {
 // isPassed reports whether another node is heard that has commits of a later epoch. A leader that may not launch, as after it stood
 // still, asks: what the bucket shows can be of before that epoch.
 func (n *Node) isPassed(now time.Duration) bool {
-	r, own := &n.leadership, n.local.Last().Epoch
+	r := &n.leadership
 	if r.starting.Load() {
 		return false // it reads the log to its end first
 	}
-	if !n.isTold() && n.peers.newestEpoch(now) > own {
+	if n.isBehindAnEpoch(now) {
 		r.passed.Store(true)
 	}
 	return r.passed.Load()

@@ -38,14 +38,7 @@ func TestNATSGoesBackForADeposedLeader(t *testing.T) {
 // The same with several shards, whose leases a node renews with one write. All shards are where they belong in the end.
 func TestNATSGoesBackForADeposedHost(t *testing.T) {
 	tellOutages(t, func(seed uint64) *ground {
-		full := newShardsPlan(seed)
-		p := plan{seed: seed, nodes: full.nodes, length: full.length, commitEvery: full.commitEvery, latest: full.latest, loud: *simLoud, several: full.several}
-		p.shardsPlan = shardsPlan{shards: full.shards, copies: full.copies}
-		g := newCluster(p)
-		for _, m := range g.machines {
-			g.after(g.between(0, 500*time.Millisecond), m.launch)
-		}
-		g.until(g.between(20*time.Second, 40*time.Second), func() bool { return false })
+		g, _ := calmCluster(seed)
 		g.goBackFor(g.machines[g.rng.IntN(len(g.machines))])
 		g.healed = true
 		g.settles()

@@ -111,7 +111,8 @@ func tellOutages(t *testing.T, story func(seed uint64) *ground, event string) (s
 	return seeds, events
 }
 
-func outageOfShards(seed uint64) *ground {
+// calmCluster returns a cluster of several shards that has run without faults for a while, and its plan.
+func calmCluster(seed uint64) (*ground, plan) {
 	full := newShardsPlan(seed)
 	p := plan{seed: seed, nodes: full.nodes, length: full.length, commitEvery: full.commitEvery, latest: full.latest, loud: *simLoud, several: full.several}
 	p.shardsPlan = shardsPlan{shards: full.shards, copies: full.copies}
@@ -120,6 +121,11 @@ func outageOfShards(seed uint64) *ground {
 		g.after(g.between(0, 500*time.Millisecond), m.launch)
 	}
 	g.until(g.between(20*time.Second, 40*time.Second), func() bool { return false })
+	return g, p
+}
+
+func outageOfShards(seed uint64) *ground {
+	g, p := calmCluster(seed)
 	g.often(5*time.Second, func() {
 		shard := uint32(1 + g.rng.IntN(p.shards-1))
 		g.askPlaces(PlaceRequest{Verb: PlaceMove, Shard: shard, To: g.machines[g.rng.IntN(p.nodes)].name})

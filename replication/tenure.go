@@ -40,7 +40,7 @@ type lapse struct {
 }
 
 // lasts reports whether a renewal that begins now would be too early to end the lapse by itself.
-func (l lapse) lasts(now time.Duration) bool { return l.since != 0 && now-l.since < heirKept }
+func (l lapse) lasts(now time.Duration) bool { return l.since != 0 && now-l.since < hearFor }
 
 // driftShare divides a duration: this part of it (a twentieth) is not used, because clocks run at different
 // rates. The holder and an heir measure the same grace, so the invariant above holds while their rates differ
@@ -69,8 +69,8 @@ func (t tenure) taken(begun time.Duration, heirs []string) tenure {
 
 // succeeded records that a renewal that began at an instant is stored by now, and the heirs that it names. If the trust has ended
 // meanwhile, it begins again at once only where the bucket keeps what it has acknowledged. Elsewhere it begins again once all heirs
-// of before promise, as none does that has led since; or, if that does not show it, after heirKept: who leads renews its lease more
-// often than that, and so takes it back.
+// of before promise, as none does that has led since; or, if that does not show it, after hearFor, in which who leads has taken its
+// lease back.
 func (t *tenure) succeeded(begun, now time.Duration, heirs []string, keeps bool) {
 	switch trusted := t.until() > now; {
 	case keeps, trusted, t.lapse.since != 0 && !t.lapse.lasts(begun):
