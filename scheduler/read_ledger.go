@@ -61,21 +61,31 @@ func (e *Engine) readAhead(id job.ID, last instant.Millis, l *core.Ledger) error
 	})
 }
 
-// skippedOver returns the end of the skipped range that contains an instant; false if none does. It visits each day of the
-// history up to the instant, so that must be one at which a tick may have been decided.
+// skippedOver returns the end of the skipped ranges that contain an instant; false if none does.
 func (e *Engine) skippedOver(id job.ID, at instant.Millis) (until instant.Millis, ok bool, err error) {
+	err = e.scanSkippedOver(id, at, func(r job.Run) { until, ok = max(until, r.Until), true })
+	return until, ok && err == nil, err
+}
+
+// scanSkippedOver calls fn for the skipped ranges of a job that contain an instant, newest first. It visits each day of the
+// history up to the instant, so that must be one at which a tick may have been decided.
+//
+// An update skips ticks between now and the row's last one, and ticks of other schedules lie between them. So a range of at most
+// LeadMax may contain ticks that are newer than its beginning. An older tick ends the search: no other range extends past it.
+func (e *Engine) scanSkippedOver(id job.ID, at instant.Millis, fn func(job.Run)) error {
 	now := instant.Of(e.opts.Clock.Now())
 	oldest := max(1, now-instant.Millis(e.opts.Settings.HistoryDays+1)*dayMillis)
 	seen := 0
-	err = e.scanHistory(id, oldest, at+1, func(run job.RunID, value []byte) (bool, error) {
-		if seen++; run.IsManual() && seen < ledgerRowsMax {
-			return true, nil
+	return e.scanHistory(id, oldest, at+1, func(run job.RunID, value []byte) (bool, error) {
+		if seen++; run.IsManual() {
+			return seen < ledgerRowsMax, nil
 		}
-		r, err := job.DecodeRun(run, value) // the newest tick before: an earlier range cannot extend past it
-		until, ok = r.Until, err == nil && r.Until >= at
-		return false, err
+		r, err := job.DecodeRun(run, value)
+		if err == nil && r.Until >= at {
+			fn(r)
+		}
+		return seen < ledgerRowsMax && run.At >= at.Add(-core.LeadMax), err
 	})
-	return until, ok, err
 }
 
 // dayMillis is the length of a bucket of the history.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,24 @@ func TestUpdateToLaterTickReadsNoHistory(t *testing.T) {
 		if c.schedule == "@every 1s" {
 			s.advance(3 * time.Second)
 		}
+	}
+}
+
+// TestUpdateInASkippedRange: an update skips the ticks that it does not decide itself, in ranges, and older ticks lie between
+// them. While such a range lasts, another update decides none of its ticks.
+func TestUpdateInASkippedRange(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{Lead: 30 * time.Second, CompletedRetention: -1})
+	s.putIn("a", "@every 1s", "")   // decides ticks up to 12:00:30
+	s.putIn("a", "@every 30ms", "") // decides 64 itself, and skips the rest up to there
+	s.advance(2500 * time.Millisecond)
+	ledger := s.ledger("a")
+	for _, row := range []string{"12:00:01.950 skipped (superseded) until 12:00:02.970", "12:00:02.000 skipped"} {
+		if !strings.Contains(ledger, row) {
+			t.Fatalf("no row %q in\n%s", row, ledger)
+		}
+	}
+	s.putIn("a", "@every 100ms", "")
+	if ledger = s.ledger("a"); strings.Contains(ledger, "12:00:02.600") {
+		t.Errorf("the tick of 12:00:02.600, which the range contains, is decided again:\n%s", ledger)
 	}
 }

@@ -113,10 +113,25 @@ func (l *runLister) list() error {
 		}
 	}
 	l.takeLiveFrom(job.RunID{})
+	if err := l.readRangesInto(l.query.From); err != nil {
+		return err
+	}
 	if l.isFull() {
 		l.page.Next = l.last
 	}
 	return nil
+}
+
+// readRangesInto reads the skipped ranges that began on a day before that of the query's first instant, and contain it.
+func (l *runLister) readRangesInto(from instant.Millis) error {
+	if from == 0 || from > l.tick || l.isFull() {
+		return nil
+	}
+	return l.engine.scanSkippedOver(l.rec.ID, from, func(r job.Run) {
+		if job.Day(r.ID.At) < job.Day(from) {
+			l.take(r)
+		}
+	})
 }
 
 func (l *runLister) isFull() bool {

@@ -2,10 +2,13 @@ package scheduler
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -24,6 +27,34 @@ func (s *endingStore) Scan(low, high []byte, fn func(key, value []byte) (bool, e
 		s.end = nil
 	}
 	return err
+}
+
+// TestRangeOfDaysIsListed: a list from an instant on has the range of skipped ticks that contains it, whenever that began, and has
+// it once, also by pages.
+func TestRangeOfDaysIsListed(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 23, 0, 0, 0, time.UTC), Settings{HistoryDays: 7, CompletedRetention: -1})
+	s.putIn("a", "@every 1h", "")
+	s.propose(&core.Pause{Tenant: "default", Name: "a", Hash: s.hash("a")})
+	s.advance(50 * time.Hour)
+	s.propose(&core.Pause{Tenant: "default", Name: "a", Hash: s.hash("a"), Resume: true})
+	s.advance(3 * time.Hour)
+	q := RunQuery{Tenant: "default", Job: "a", From: instant.Of(s.now.Add(-20 * time.Hour)), Limit: 2}
+	var got []string
+	for {
+		page, err := s.engine.Runs(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.Runs {
+			got = append(got, r.ID.At.Time().UTC().Format("02T15:04 ")+r.Status.String())
+		}
+		if q.After = page.Next; q.After.Job == 0 {
+			break
+		}
+	}
+	if want := "08T04:00 succeeded, 08T03:00 succeeded, 08T02:00 succeeded, 08T01:00 succeeded, 08T00:00 succeeded, 06T00:00 skipped"; strings.Join(got, ", ") != want {
+		t.Errorf("listed %s, want %s", strings.Join(got, ", "), want)
+	}
 }
 
 // TestRunThatEndsMeanwhileIsListedOnce: a run is in the list once, as what it is at the end.
