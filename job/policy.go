@@ -14,6 +14,9 @@ const (
 	TargetHandler
 )
 
+// IsPublished reports whether an attempt ends when NATS has the message: no target answers it.
+func (k TargetKind) IsPublished() bool { return k == TargetNATS || k == TargetJetStream }
+
 // Completion says when an attempt counts as successful. It decides what the end of a delivery means, and so whether
 // the run stays live after it.
 type Completion uint8

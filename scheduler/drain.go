@@ -30,29 +30,39 @@ func (e *Engine) Hold() { e.pad.Hold() }
 // Settle waits until the attempts that are with their targets have answered and their outcomes are recorded, until
 // ctx ends, or until Serve has returned. Unless Hold was called before, it may wait for ever.
 func (e *Engine) Settle(ctx context.Context) {
-	again := e.hurry()
-	for !e.pad.IsEmpty() {
+	e.awaitAnswers(ctx, func(all, _ int) bool { return all == 0 })
+	_ = e.record(ctx)
+}
+
+// SettleSent waits until NATS has answered the attempts that are messages to it, until ctx ends, or until Serve has returned. It
+// answers within a round trip, so a caller can wait for that who cannot wait for targets. It returns how many attempts have no
+// answer: whoever leads next launches them again.
+func (e *Engine) SettleSent(ctx context.Context) (unanswered int) {
+	e.awaitAnswers(ctx, func(_, sent int) bool { return sent == 0 })
+	unanswered, _ = e.pad.Flying()
+	return unanswered
+}
+
+// awaitAnswers waits until enough attempts that are with the sender have ended, until ctx ends, or until Serve has returned.
+func (e *Engine) awaitAnswers(ctx context.Context, isEnough func(all, sent int) bool) {
+	for !isEnough(e.pad.Flying()) {
+		e.hurry()
 		select {
 		case <-e.pad.WhenLanded():
-		case <-again:
-			again = e.hurry()
+		case <-time.After(hurryEvery):
 		case <-ctx.Done():
 			return
 		case <-e.stopped:
 			return
 		}
 	}
-	_ = e.record(ctx)
 }
 
-// hurry asks the sender not to wait for company with what it can confirm, and returns when to ask again; nil if it does not wait.
-func (e *Engine) hurry() (again <-chan time.Time) {
-	sender, waits := e.opts.Sender.(interface{ Hurry() })
-	if !waits {
-		return nil
+// hurry asks the sender not to wait for company with what it can confirm.
+func (e *Engine) hurry() {
+	if sender, waits := e.opts.Sender.(interface{ Hurry() }); waits {
+		sender.Hurry()
 	}
-	sender.Hurry()
-	return time.After(hurryEvery)
 }
 
 // hurryEvery is the time between two such calls: an attempt that had only begun at the last one is confirmed soon after.

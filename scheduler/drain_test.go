@@ -57,3 +57,41 @@ func TestSettleHurries(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSettleSent: whoever cannot wait for targets waits for the answers of NATS, and learns how many attempts have none.
+func TestSettleSent(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sender := &patientSender{launched: make(chan func(), 2), hurried: make(chan func(), 2)}
+	r := &restless{log: &stillLog{}, served: make(chan error, 1)}
+	r.Engine = must(Open(Options{Log: r.log, Store: newMemStore(), Sender: sender}))
+	go func() { r.served <- r.Serve(ctx) }()
+	slow := oneShot("slow", 0)
+	slow.Target = job.Target{Kind: job.TargetRequest, Subject: "out"}
+	if _, _, err := r.Put(ctx, slow, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !testkit.Poll(ctx, func() bool { return len(sender.launched) == 1 }) {
+		t.Fatal("the run does not leave")
+	}
+	unanswered := <-sender.launched // its target does not answer
+	if _, _, err := r.Put(ctx, oneShot("sent", 0), nil); err != nil {
+		t.Fatal(err)
+	}
+	if !testkit.Poll(ctx, func() bool { return len(sender.launched) == 1 }) {
+		t.Fatal("the run does not leave")
+	}
+	r.Hold()
+	if n := r.SettleSent(ctx); n != 1 || ctx.Err() != nil {
+		t.Errorf("%d attempts have no answer, want that of the request alone (%v)", n, ctx.Err())
+	}
+	unanswered()
+	r.Settle(ctx)
+	if n := r.Status().Succeeded; n != 2 || ctx.Err() != nil {
+		t.Errorf("%d runs have succeeded, want 2 (%v)", n, ctx.Err())
+	}
+	cancel()
+	if err := <-r.served; err != nil {
+		t.Error(err)
+	}
+}

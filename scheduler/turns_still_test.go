@@ -119,7 +119,8 @@ func (s *sim) standStill(length time.Duration, failure func(*job.Delivery) strin
 			_, more := s.pad.Launch(instant.Of(s.now))
 			busy = read > 0 || more || s.pad.Wants()
 		}
-		if s.now = s.now.Add(time.Millisecond); s.engine.pad.IsEmpty() {
+		s.now = s.now.Add(time.Millisecond)
+		if flying, _ := s.engine.pad.Flying(); flying == 0 {
 			continue
 		}
 		for name, flights := range s.flying {

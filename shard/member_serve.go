@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -27,11 +28,11 @@ func (m *member) Serve(ctx context.Context, ready func()) error {
 	ready()
 	select {
 	case err := <-ended:
-		m.closeService(context.Background())
+		m.passOn(context.Background())
 		return err
 	case <-ctx.Done():
 	}
-	m.closeService(context.Background())
+	m.passOn(context.Background())
 	stop()
 	return <-ended
 }
@@ -43,20 +44,35 @@ func (m *member) Confirm(ctx context.Context) error { return m.engine.Load().Con
 func (m *member) Hold(ctx context.Context) {
 	engine := m.engine.Load()
 	engine.Hold()
-	m.beginClosing()
+	m.beginPassing()
 	engine.Settle(ctx)
 }
 
 // Rest implements replication.Local.
 func (m *member) Rest(ctx context.Context) error {
-	m.closeService(ctx)
-	return m.engine.Load().Rest(ctx)
+	m.passOn(ctx)
+	engine := m.engine.Load()
+	if n := m.settleSent(ctx, engine); n > 0 {
+		m.opts.Logger.Info("attempts have no answer yet: the next leader launches them again", slog.Int("attempts", n))
+	}
+	return engine.Rest(ctx)
+}
+
+// settleSent waits for the answers of NATS itself, for at most half of the time until ctx ends. What targets have not answered by
+// now is left to the next leader.
+func (m *member) settleSent(ctx context.Context, engine *scheduler.Engine) (unanswered int) {
+	if end, ok := ctx.Deadline(); ok {
+		sooner, cancel := context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+		ctx = sooner
+	}
+	return engine.SettleSent(ctx)
 }
 
 // Continue implements replication.Local.
 func (m *member) Continue() error {
 	m.engine.Load().Continue()
-	if m.Service() != nil {
+	if m.LeaderService() != nil {
 		return nil
 	}
 	return m.openService(false)

@@ -1,9 +1,12 @@
 package pad
 
-import "github.com/carillon-io/carillon/instant"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
 
 // Hold keeps on the pad whatever has not left, until Resume. Launches that were admitted before it may still reach the
-// sender shortly afterwards. They count as flying from their admission on, so that IsEmpty waits for them.
+// sender shortly afterwards. They count as flying from their admission on, so that Flying has them.
 func (p *Pad) Hold() {
 	p.mu.Lock()
 	p.held = true
@@ -23,14 +26,31 @@ func (p *Pad) Resume() {
 	p.wake(instant.LongAgo)
 }
 
-// IsEmpty reports whether no attempt is with the sender. While the pad is not held, the answer may be outdated at
-// once.
-func (p *Pad) IsEmpty() bool {
+// flyLocked notes that an attempt is with the sender. It takes the place of an earlier one of its run.
+func (p *Pad) flyLocked(run job.RunID, f inFlight) {
+	p.landLocked(run)
+	p.flying[run] = f
+	if f.isSent {
+		p.sent++
+	}
+}
+
+// landLocked notes that no attempt of a run is with the sender.
+func (p *Pad) landLocked(run job.RunID) {
+	if p.flying[run].isSent {
+		p.sent--
+	}
+	delete(p.flying, run)
+}
+
+// Flying returns how many attempts are with the sender, and how many of these NATS answers, and not their target. While the pad is
+// not held, the answer may be outdated at once.
+func (p *Pad) Flying() (all, sent int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.flying) == 0
+	return len(p.flying), p.sent
 }
 
 // WhenLanded returns a channel of capacity 1 that is signalled when no attempt is with the sender. A signal may be an
-// old one: its receiver checks IsEmpty again.
+// old one: its receiver asks Flying again.
 func (p *Pad) WhenLanded() <-chan struct{} { return p.landed }

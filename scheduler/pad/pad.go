@@ -53,6 +53,7 @@ type Pad struct {
 	turns      map[job.ID]running
 	parked     map[job.ID][]*waiting
 	flying     map[job.RunID]inFlight // with the sender
+	sent       int                    // how many of these NATS answers
 	count      int                    // of launches on the pad
 	again      int                    // how many of count are not the first attempt of their run
 
@@ -73,6 +74,7 @@ type inFlight struct {
 	turnAt  int64          // as in waiting
 	ends    Endings        // as in Launch; 0: its outcome does not free the turn of its run
 	isFree  bool           // its run needs no turn
+	isSent  bool           // NATS answers it, and not its target
 }
 
 // New returns an empty pad. Its owner calls either Arm and Serve, or DriveManually.
@@ -232,13 +234,13 @@ func (p *Pad) dropLocked(w *waiting) {
 }
 
 // done handles the outcome of an attempt that was with the sender. At any time either the attempt is with the sender
-// or its outcome has been reported, so that a caller that waits for IsEmpty misses none.
+// or its outcome has been reported, so that a caller that waits by Flying misses none.
 func (p *Pad) done(o job.Outcome) {
 	p.mu.Lock()
 	mayWait := false
 	if f := p.flying[o.Run]; f.attempt == o.Attempt { // otherwise a newer attempt has left meanwhile
 		o.Place = f.place
-		delete(p.flying, o.Run)
+		p.landLocked(o.Run)
 		f.noteTurn(&o)
 		ends := f.ends.ends(&o)
 		if ends {

@@ -50,7 +50,7 @@ func (c running) without(run job.RunID) running {
 
 // admitLocked reports whether a due launch may leave now: it has its turn, its delivery and a place. If not, the
 // launch waits for what it lacks. An admitted launch counts as flying at once, before the sender has it: at no time is
-// it neither on the pad nor in flight, and IsEmpty relies on that.
+// it neither on the pad nor in flight, and who waits by Flying relies on that.
 func (p *Pad) admitLocked(w *waiting, now instant.Millis) bool {
 	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
 		return false
@@ -61,8 +61,12 @@ func (p *Pad) admitLocked(w *waiting, now instant.Millis) bool {
 	if !p.boardLocked(w) {
 		return false
 	}
+	f := inFlight{
+		attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.Ends, isFree: w.Mode == ModeFree,
+		isSent: w.lane != nil && w.lane.key.Kind.IsPublished(),
+	}
 	p.dropLocked(w)
-	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.Ends, isFree: w.Mode == ModeFree}
+	p.flyLocked(w.Run, f)
 	return true
 }
 
