@@ -102,13 +102,31 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		return nil, err
 	}
 	if s.opts.Standby {
-		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts, leaders: s.opts.Leaders, failed: standbyFailed}
+		s.forwardToLeaders()
 	}
 	if err := s.open(); err != nil {
 		return nil, err
 	}
 	s.settle()
 	return s, nil
+}
+
+// NewForwarder returns a service for the time in which a node changes its part: it receives nothing over NATS, and its executor
+// passes every request on to whoever leads, or refuses it if nobody does before its time is over. The engine may have ended; it
+// answers only who the caller is. Close ends the service.
+func NewForwarder(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
+	opts.Standby, opts.Whole = true, func() bool { return false }
+	s, err := newService(nc, engine, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.forwardToLeaders()
+	return s, nil
+}
+
+// forwardToLeaders makes the executor pass requests on to the leader.
+func (s *Service) forwardToLeaders() {
+	s.executor.forwarder = &forwarder{nc: s.nc, opts: &s.opts, leaders: s.opts.Leaders, failed: standbyFailed}
 }
 
 // settleMost bounds the wait for the NATS servers.

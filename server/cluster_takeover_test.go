@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,44 @@ func TestHandover(t *testing.T) {
 	p.eachTickOnce("x", 5)
 	if _, err := c.Handover(t.Context(), 0, ""); err == nil {
 		t.Error("a hand-over without a standby was taken")
+	}
+}
+
+// TestHTTPThroughAHandover: a node that hands over passes on what comes over HTTP, and refuses nothing, until its copy is followed again.
+func TestHTTPThroughAHandover(t *testing.T) {
+	t.Parallel()
+	p := newTroupe(t)
+	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
+	p.put("x")
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for _, to := range []*Server{b, a, b} {
+			p.handsOver(to)
+		}
+	}()
+	for n := 0; ; n++ {
+		for _, path := range []string{"/api/v1/jobs/x", "/api/v1/jobs"} {
+			if r := p.ask([]*Server{a, b}[n%2], http.MethodGet, path, ""); r.Status != http.StatusOK {
+				t.Fatalf("request %d: %d %s", n, r.Status, r.Body)
+			}
+		}
+		select {
+		case <-over:
+			return
+		default:
+		}
+	}
+}
+
+// handsOver asks until a node leads. The copy that is to lead may not be level yet.
+func (p *troupe) handsOver(to *Server) {
+	c := p.client(false)
+	if !testkit.Poll(p.t.Context(), func() bool {
+		_, err := c.Handover(p.t.Context(), 0, to.opts.Node)
+		return err == nil && testkit.Poll(p.t.Context(), p.leads(to))
+	}) {
+		p.t.Errorf("%s does not lead", to.opts.Node)
 	}
 }
 

@@ -16,6 +16,7 @@ const closeServiceMax = 250 * time.Millisecond
 type service struct {
 	*api.Service
 	standby bool // it is that of a standby
+	passes  bool // it passes everything on, while the node changes its part
 }
 
 // api returns the service as callers see it.
@@ -48,7 +49,7 @@ func (s *Shard) openService(standby bool) error {
 		return err
 	}
 	s.lingering(standby).Load().End()
-	if last := s.replaceService(&service{opened, standby}); last != nil {
+	if last := s.replaceService(&service{Service: opened, standby: standby}); last != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), last) })
 	}
 	s.ReviewAccounts() // the accounts may have changed before others could see the service
@@ -80,19 +81,49 @@ func (s *Shard) ReviewAccounts() {
 	}
 }
 
-// beginClosing ends the present service, and waits for nothing: closeService does.
-func (s *Shard) beginClosing() {
-	if service := s.replaceService(nil); service != nil {
+// beginPassing ends the present service, and waits for nothing: passOn does. From then on requests over HTTP go to whoever leads.
+func (s *Shard) beginPassing() {
+	if service := s.replaceByForwarder(); service != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), service) })
 	}
 }
 
+// passOn ends the present service, and waits for those that were replaced, each for a bounded time. From then on requests over HTTP
+// go to whoever leads, until this node answers again.
+func (s *Shard) passOn(ctx context.Context) {
+	s.endService(ctx, s.replaceByForwarder())
+}
+
 // closeService ends the present service, and waits for those that it replaced, each for a bounded time.
 func (s *Shard) closeService(ctx context.Context) {
-	if service := s.replaceService(nil); service != nil {
+	s.endService(ctx, s.replaceService(nil))
+}
+
+// endService closes a service that was replaced, unless it is nil, and waits for those before it.
+func (s *Shard) endService(ctx context.Context, service *api.Service) {
+	if service != nil {
 		s.closeOne(ctx, service)
 	}
 	s.closing.wait()
+}
+
+// replaceByForwarder replaces the present service by one that passes everything on, and returns it; nil if there is none, or if
+// that is one already. The leaders of several shards are reached by way of the router instead, which needs no service.
+func (s *Shard) replaceByForwarder() *api.Service {
+	if now := s.service.Load(); now == nil || now.passes {
+		return nil
+	}
+	if s.node == nil || s.opts.API.Shards > 1 {
+		return s.replaceService(nil)
+	}
+	o := s.opts.API
+	o.Shard = s.opts.Number
+	forwarder, err := api.NewForwarder(s.opts.Conn, s.engine.Load(), o)
+	if err != nil {
+		s.opts.Logger.Warn("requests that come over HTTP are refused while the node changes its part", slog.Any("error", err))
+		return s.replaceService(nil)
+	}
+	return s.replaceService(&service{Service: forwarder, standby: true, passes: true})
 }
 
 func (s *Shard) closeOne(ctx context.Context, service *api.Service) {
