@@ -61,6 +61,9 @@ func (w *world) act() {
 	if w.chance(6) { // and once more, before the dust has settled
 		w.after(wait+w.between(0, 2*w.plan.settings.Lead.Milliseconds()), func() { w.do(w.choose(name)) })
 	}
+	if w.plan.fickle && w.chance(3) {
+		w.changeAgain(name, wait)
+	}
 	w.after(wait, func() {
 		acts := []*modelAct{w.choose(name)}
 		for w.chance(4) {
@@ -75,6 +78,15 @@ func (w *world) act() {
 		w.turnSome(exact)
 		w.do(acts...)
 	})
+}
+
+// changeAgain lets callers change a job several times within the lead: its ticks are decided by one schedule, and skipped or
+// decided by the next, and both lie among those of the last.
+func (w *world) changeAgain(name string, wait int64) {
+	lead := w.opts.Settings.Lead.Milliseconds()
+	for range 2 + w.rng.IntN(2) {
+		w.after(wait+w.between(0, lead), func() { w.do(w.put(name)) })
+	}
 }
 
 // turnSome lets the engine do some of what it has to do. If launches are due at this very instant, they mostly leave, and

@@ -130,6 +130,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 		r.flags |= job.FlagCompleted
 	}
 	if planned != before {
+		r.marks &^= markResumed // the ticks of a pause are behind the cursor
 		c.wasAway(r)
 	}
 	c.arm(s, r)
