@@ -96,8 +96,8 @@ func (a *alarm) close() error {
 }
 
 // sharpenThread asks the kernel to wake the calling thread on the nanosecond, instead of gathering wake-ups in windows
-// of 50 microseconds. Best effort: if it fails, launches are up to that much later. The calling goroutine must be
-// locked to its thread, because the setting belongs to the thread.
+// of 50 microseconds. Best effort: if it fails, launches are up to that much later. The setting belongs to the thread: a goroutine
+// that may have changed threads calls it again.
 func sharpenThread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }

@@ -1,6 +1,6 @@
 // Package pad holds committed launches until they are due, and then passes them to a sender. It is where punctuality is
-// made: a tick, a thread of the operating system that serves the pads of a process, sends what is due; the feeders read
-// ahead what it sends.
+// made: a tick, a goroutine that serves the pads of a process and has a thread while it sleeps, sends what is due; the feeders
+// read ahead what it sends.
 //
 // A launch comes onto the pad by [Pad.Add], when the commit that decided it is durable. It leaves at its due time or
 // later, never earlier, if

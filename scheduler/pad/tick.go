@@ -11,11 +11,15 @@ import (
 )
 
 // How a tick works. Lateness arises here and nowhere else: commits, reads of the store and replies all happen ahead
-// of the due time or after it. A tick has an operating system thread of its own. The thread sleeps in a system
-// call, with a timer slack of one nanosecond, until the next launch is due. Go's own timers wait for the Go
+// of the due time or after it. A tick is a goroutine that keeps a thread of the operating system while it waits: it sleeps in a
+// system call, with a timer slack of one nanosecond, until the next launch is due. Go's own timers wait for the Go
 // scheduler, which other goroutines keep busy, and are milliseconds late on a machine with every core in use. When it
 // wakes, the thread needs a free P. The program therefore sets GOMAXPROCS above the number of cores, and leaves it to
 // the kernel to share the cores.
+//
+// After launches the tick yields before it sleeps, so that the goroutines which it has woken, as the publisher, run at once, on its
+// thread. If it kept its P and slept, another thread would have to wake for each launch, and to wait before it takes them over.
+// It is not bound to a thread: a bound goroutine that yields needs two changes of threads.
 //
 // A tick serves several pads, because every thread that wakes takes a P and a core from the others: with one for each
 // of eight pads, the same launches take four times as many wakes, and each wake waits for the other threads. It never
@@ -121,32 +125,35 @@ func without(seats []*seat, one *seat) []*seat {
 // run launches what is due until no pad is left. It never sleeps while something can leave. Whatever makes a launch due
 // earlier than the tick knows must call wake.
 func (t *tick) run() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	sharpenThread()
 	var ready []*waiting
 	for seats := t.present(); len(seats) > 0; seats = t.present() {
 		t.wakeAt.Store(int64(awake))
-		var more bool
-		if more, ready = round(seats, ready); !more {
-			t.rest(seats)
+		var more, some bool
+		if more, some, ready = round(seats, ready); more {
+			continue
 		}
+		if some {
+			runtime.Gosched()
+			sharpenThread() // it may be another one now
+		}
+		t.rest(seats)
 	}
 }
 
-// round launches what is due on each pad, once, and reports whether a pad has more. It reads the clock once for the pads that have
-// nothing due: all pads of a tick have the clock of the process.
-func round(seats []*seat, ready []*waiting) (more bool, _ []*waiting) {
+// round launches what is due on each pad, once, and reports whether a pad has more, and whether something has left. It reads the
+// clock once for the pads that have nothing due: all pads of a tick have the clock of the process.
+func round(seats []*seat, ready []*waiting) (more, some bool, _ []*waiting) {
 	now := seats[0].pad.clock()
 	for _, s := range seats {
 		if !s.stirred.Swap(false) && s.look.After(now) {
 			continue
 		}
-		var some bool
-		some, ready = s.launch(ready, len(seats) == 1)
-		more = more || some
+		var rest bool
+		rest, ready = s.launch(ready[:0], len(seats) == 1)
+		more, some = more || rest, some || len(ready) > 0
 	}
-	return more, ready
+	return more, some, ready
 }
 
 // launch launches what is due on the pad, as much as goes at once, and notes when the tick has to look again. Unless it may
@@ -157,7 +164,7 @@ func (s *seat) launch(ready []*waiting, mayWait bool) (more bool, _ []*waiting) 
 		s.look = now.Add(busyPause)
 		return false, ready
 	}
-	more, ready = p.launchDue(instant.Of(now), ready[:0])
+	more, ready = p.launchDue(instant.Of(now), ready)
 	if s.look = now; !more {
 		s.look = p.nextLook()
 	}

@@ -1,6 +1,8 @@
 package pad
 
 import (
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,5 +56,36 @@ func TestTickWakesWhenDue(t *testing.T) {
 	round([]*seat{s}, nil)
 	if want := instant.Millis(10_005).Time(); len(sender.left) != 1 || !s.look.Equal(want) {
 		t.Errorf("%d launches left, and the tick looks again at %s; want 1 and %s", len(sender.left), s.look, want)
+	}
+}
+
+// wakingSender wakes a goroutine with each launch, as a dispatcher does, and counts the readings of the clock until that runs.
+type wakingSender struct {
+	sender
+	reads atomic.Int64
+	woken chan int64 // the readings until the launch
+}
+
+// Launch implements Sender.
+func (s *wakingSender) Launch(*job.Delivery, func(job.Outcome)) { s.woken <- s.reads.Load() }
+
+// TestWhatALaunchWakesRunsFirst: on one P, a goroutine that a launch wakes runs before the tick goes to sleep. The Go scheduler may
+// prefer the tick now and then, so that half of the launches have to show it.
+func TestWhatALaunchWakesRunsFirst(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const launches = 40
+	s := &wakingSender{woken: make(chan int64, launches)}
+	p, _ := servedBy(t, Options{Sender: s, Ticks: NewTicks(1), Now: func() time.Time { s.reads.Add(1); return time.Now() }})
+	for i := range launches {
+		launchAt(p, job.ID(i), instant.Of(time.Now().Add(time.Duration(200+3*i)*time.Millisecond)))
+	}
+	early := 0
+	for range launches {
+		if at := <-s.woken; s.reads.Load() <= at+1 { // the tick reads the clock after the launches, and again before it sleeps
+			early++
+		}
+	}
+	if early < launches/2 {
+		t.Errorf("%d of %d goroutines ran before the tick slept", early, launches)
 	}
 }

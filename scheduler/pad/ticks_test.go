@@ -66,7 +66,14 @@ func rowOfJob(t *testing.T) (row oneRow) {
 // served is a pad that is served until the test ends, or until end.
 func served(t *testing.T, ticks *Ticks, s Sender) (p *Pad, end func()) {
 	t.Helper()
-	p = New(Options{Sender: s, Rows: rowOfJob(t), Report: func(job.Outcome, bool) {}, Ticks: ticks})
+	return servedBy(t, Options{Sender: s, Ticks: ticks})
+}
+
+// servedBy is served with options of the caller.
+func servedBy(t *testing.T, o Options) (p *Pad, end func()) {
+	t.Helper()
+	o.Rows, o.Report = rowOfJob(t), func(job.Outcome, bool) {}
+	p = New(o)
 	if err := p.Arm(); err != nil {
 		t.Fatal(err)
 	}
