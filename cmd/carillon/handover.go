@@ -165,22 +165,13 @@ func (r *remote) handOver(ctx context.Context, m handoverOf, most time.Duration)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	begun := time.Now()
-	reply, err := asking{r.Status, r.Handover}.untilTaken(ctx, m)
+	asks := asking{r.Status, r.Handover}
+	t, err := asks.untilTaken(ctx, m)
 	if err != nil {
 		return done, err
 	}
-	for {
-		// An error is no end: between the two leaders there may be none that answers.
-		s, err := r.Status(ctx)
-		if node, epoch, ok := leaderOf(&s, m.shard); err == nil && ok && node != reply.From {
-			return handedOver{m.shard, reply.From, node, epoch, float64(time.Since(begun).Microseconds()) / 1000}, nil
-		}
-		select {
-		case <-ctx.Done():
-			return done, &notYetLed{reply, err}
-		case <-time.After(handoverPoll):
-		}
-	}
+	node, epoch, err := asks.untilLed(ctx, m.shard, t)
+	return handedOver{m.shard, t.From, node, epoch, float64(time.Since(begun).Microseconds()) / 1000}, err
 }
 
 // notYetLed says that a node has handed over, and that no other one leads yet. What the status said last is its cause, and not

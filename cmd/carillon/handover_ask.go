@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,9 +22,15 @@ type asking struct {
 // there is no bound.
 const answerMost = 5 * time.Second
 
-// untilTaken asks until a leader takes the request, or the named node leads, which may come about by itself: then From of the reply
-// is empty. It asks again whatever is refused only for the moment, and returns the last refusal when ctx ends.
-func (a asking) untilTaken(ctx context.Context, m handoverOf) (reply client.HandoverReply, err error) {
+// taken is a request to hand over that a leader has taken. From is empty if the named node leads by itself.
+type taken struct {
+	client.HandoverReply
+	epoch uint64 // of that leader, by the status before the request; 0: unknown
+}
+
+// untilTaken asks until a leader takes the request, or the named node leads, which may come about by itself. It asks again whatever
+// is refused only for the moment, and returns the last refusal when ctx ends.
+func (a asking) untilTaken(ctx context.Context, m handoverOf) (t taken, err error) {
 	err = untilTaken(ctx, func() error {
 		s, err := a.status(ctx)
 		if err != nil {
@@ -31,15 +38,39 @@ func (a asking) untilTaken(ctx context.Context, m handoverOf) (reply client.Hand
 		}
 		row, err := handsOver(&s, m)
 		if err == nil && row != nil && m.to != "" && row.Leader == m.to {
-			reply = client.HandoverReply{To: m.to}
+			t = taken{HandoverReply: client.HandoverReply{To: m.to}}
 			return nil
 		}
 		if err == nil {
-			reply, err = a.ask(ctx, m)
+			t.HandoverReply, err = a.ask(ctx, m)
+		}
+		if t.epoch = 0; row != nil && row.Leader == t.From {
+			t.epoch = row.Epoch
 		}
 		return err
 	})
-	return reply, err
+	return t, err
+}
+
+// untilLed waits until another node than the one that has handed over leads, and returns which, and in which epoch. It is an error
+// if that node leads again, because the other one has died, or if none leads when ctx ends.
+func (a asking) untilLed(ctx context.Context, shard uint32, t taken) (node string, epoch uint64, err error) {
+	for {
+		// An error is no end: between the two leaders there may be none that answers.
+		s, err := a.status(ctx)
+		node, epoch, ok := leaderOf(&s, shard)
+		switch isLed := err == nil && ok; {
+		case isLed && node != t.From:
+			return node, epoch, nil
+		case isLed && t.epoch > 0 && epoch > t.epoch:
+			return "", 0, fmt.Errorf("%s has stopped leading for %s, which did not begin: %s leads again, in epoch %d", t.From, t.To, t.From, epoch)
+		}
+		select {
+		case <-ctx.Done():
+			return "", 0, &notYetLed{t.HandoverReply, err}
+		case <-time.After(handoverPoll):
+		}
+	}
 }
 
 // handsOver returns the row of a shard that is to be handed over, as a status shows it, or why it cannot be. A server that is no

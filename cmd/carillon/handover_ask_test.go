@@ -79,6 +79,41 @@ func TestAskingForHandover(t *testing.T) {
 	}
 }
 
+// TestAwaitingTheNextLeader: the command ends when another node leads, and when the former one leads again.
+func TestAwaitingTheNextLeader(t *testing.T) {
+	in := func(leader string, epoch uint64) client.Status {
+		s := ledBy(leader, "standby")
+		s.Shards[1].Epoch = epoch
+		return s
+	}
+	for name, c := range map[string]struct {
+		statuses []client.Status // the last one from then on
+		node     string
+		want     string // a part of the error
+	}{
+		"another":      {[]client.Status{in("a", 3), in("", 0), in("b", 4)}, "b", ""},
+		"another, now": {[]client.Status{in("b", 4)}, "b", ""},
+		"the same":     {[]client.Status{in("a", 3), in("", 0), in("a", 4)}, "", "a has stopped leading for b, which did not begin: a leads again, in epoch 4"},
+		"none":         {[]client.Status{in("a", 3), in("", 0)}, "", "a has stopped leading for b, and no node leads yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				looked := 0
+				q := asking{status: func(context.Context) (client.Status, error) {
+					looked++
+					return c.statuses[min(looked, len(c.statuses))-1], nil
+				}}
+				node, _, err := q.untilLed(ctx, 1, taken{client.HandoverReply{From: "a", To: "b"}, 3})
+				if node != c.node || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%q, %v; want %q, %q", node, err, c.node, c.want)
+				}
+			})
+		})
+	}
+}
+
 // TestAskingForPlaces: a request that was refused for the moment is done if the status shows what it is for, and so is a move that
 // another one has made. A request that was to change nothing from the start is refused.
 func TestAskingForPlaces(t *testing.T) {
