@@ -51,19 +51,27 @@ func (h *History) Ticks() []Delivery {
 	return out
 }
 
-// Repeats returns the instants at which a run arrived again although its earlier delivery was not
-// refused. A refused delivery is retried by the job's policy, so its repetition says nothing about faults.
+// Repeats returns the instants at which a run arrived again although its earlier delivery was not refused, and its answer not
+// lost. A refused delivery is retried by the job's policy, and so is one without an answer: both say nothing about who leads.
 func (h *History) Repeats() []Instant {
-	taken := make(map[string]bool)
+	taken := make(map[string]*Delivery) // the last one that was not refused
 	var out []Instant
 	for i := range h.Deliveries {
 		d := &h.Deliveries[i]
-		if taken[d.RunID] {
+		if a := taken[d.RunID]; a != nil && !isUnanswered(a, d) {
 			out = append(out, d.Arrived)
 		}
-		taken[d.RunID] = taken[d.RunID] || !d.Refused
+		if !d.Refused {
+			taken[d.RunID] = d
+		}
 	}
 	return out
+}
+
+// isUnanswered reports whether the delivery b of a run is another attempt, because a got no answer within its time: a reply over
+// NATS is lost with the server through which the target sends it.
+func isUnanswered(a, b *Delivery) bool {
+	return a.Target == "request" && b.Attempt > a.Attempt && b.Arrived.Sub(a.Arrived) >= attemptTimeout
 }
 
 // Farewell is the arrival of a launch of an old leader after its successor in the shard had begun to launch.

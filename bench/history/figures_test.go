@@ -29,6 +29,13 @@ func TestFigures(t *testing.T) {
 	if got := h.Farewells(); got != nil {
 		t.Errorf("farewells %v", got)
 	}
+	lost, again := s.deliver("rest", "request", s.marks["rest"], 7000, 7001), s.deliver("rest", "request", s.marks["rest"], 7000, 12001)
+	if again.Attempt, again.Fence = lost.Attempt+1, lost.Fence+1; again.RunID != lost.RunID {
+		t.Fatalf("%s and %s are two runs", lost.RunID, again.RunID)
+	}
+	if got := s.History().Repeats(); slices.Contains(got, ms(12001)) {
+		t.Errorf("repeats %v, and one of them is an attempt whose answer was lost", got)
+	}
 	s.deliver("tick", "request", s.marks["tick"], 5600, 5700).Fence = 10
 	if got := s.History().Farewells(); !slices.Equal(got, []Farewell{{ms(5700), 90 * time.Millisecond}}) {
 		t.Errorf("farewells %v", got)

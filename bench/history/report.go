@@ -71,9 +71,9 @@ func printFigures(w io.Writer, h *History) {
 	for _, k := range kinds {
 		fmt.Fprintf(w, " %s %d,", k, counts[k])
 	}
-	retries, repeats := countRepeats(h)
+	retries, lost, repeats := countRepeats(h)
 	fmt.Fprintf(w, "\ndeliveries  %d, of them %d refused by the sink\n", len(h.Deliveries), countRefused(h))
-	fmt.Fprintf(w, "duplicates  %d after a refusal, %d for another reason\n", retries, repeats)
+	fmt.Fprintf(w, "duplicates  %d after a refusal, %d after a lost answer, %d for another reason\n", retries, lost, repeats)
 	if h.Cluster {
 		fmt.Fprintf(w, "faults      %d\n", countFaults(h))
 	} else {
@@ -104,24 +104,27 @@ func countRefused(h *History) int {
 	return n
 }
 
-// countRepeats counts the deliveries of runs after their first: those after a refusal by the sink, and
+// countRepeats counts the deliveries of runs after their first: those after a refusal by the sink, those whose answer was lost, and
 // those after a death or a fault.
-func countRepeats(h *History) (retries, repeats int) {
+func countRepeats(h *History) (retries, lost, repeats int) {
 	ix := newIndex(h)
 	for _, name := range ix.names {
 		for _, ds := range byRun(ix.deliveries[name]) {
 			for i := 1; i < len(ds); i++ {
 				// A refusal makes the server try again, which is what it promises; other repeats need a death or a
 				// fault.
-				if ds[i-1].Refused {
+				switch {
+				case ds[i-1].Refused:
 					retries++
-				} else {
+				case isUnanswered(ds[i-1], ds[i]):
+					lost++
+				default:
 					repeats++
 				}
 			}
 		}
 	}
-	return retries, repeats
+	return retries, lost, repeats
 }
 
 // startTimes returns how long each start took until the ready line.
