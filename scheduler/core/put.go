@@ -117,7 +117,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 		c.endStreak(r.id)
 	}
 	c.leaveBehind(p, r, next)
-	planned, before := next.cursor, r.cursor
+	planned, before, wasDone := next.cursor, r.cursor, r.flags.Is(job.FlagCompleted)
 	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
 	r.version++
 	c.dropProfile(r)
@@ -129,7 +129,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	if r.cursor = next.cursor; next.done {
 		r.flags |= job.FlagCompleted
 	}
-	if planned != before {
+	if planned != before || wasDone {
 		r.marks &^= markResumed // the ticks of a pause are behind the cursor
 		c.wasAway(r)
 	}
