@@ -105,9 +105,10 @@ func TestOutageThatLosesAMove(t *testing.T) {
 func (o *outage) putBig(name string, n int) {
 	o.t.Helper()
 	j := client.Job{Name: name, Schedule: "@every 1h", Target: client.Target{Kind: "nats", Subject: "out.big"}, Payload: fmt.Appendf(nil, "%q", bytes.Repeat([]byte("x"), n))}
-	if _, _, err := o.client(false).Put(o.t.Context(), j); err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Retry(o.t, "put "+name, func(ctx context.Context) error { // a copy may be about to move, and the disk busy
+		_, _, err := o.client(false).Put(ctx, j)
+		return err
+	})
 }
 
 // missing returns which of the jobs that register has put are not there.
