@@ -76,11 +76,18 @@ func (n *Node) question(a *asker, holder string, term uint64, takes time.Duratio
 		*a = asker{holder: holder, term: term}
 	}
 	q := holderQuestion{Node: n.opts.Node, Process: n.opts.Process, Term: term}
-	if a.stamp != 0 && takes <= n.opts.promiseWithin() && n.challenger.promises.promise(n.opts.Boot(), n.opts.promiseTime(), term) {
+	if a.stamp != 0 && takes <= n.opts.promiseWithin() && !n.isBefore(holder) && n.challenger.promises.promise(n.opts.Boot(), n.opts.promiseTime(), term) {
 		q.Stamp, q.Promise = a.stamp, n.opts.promiseTime()
 	}
 	a.stamp = 0
 	return q
+}
+
+// isBefore reports whether a holder is heard that has no commits of the newest epoch that this node has, if NATS is not known to sync:
+// it held the lease before another one did, and the bucket has gone back.
+func (n *Node) isBefore(holder string) bool {
+	epoch := n.peers.epochOf(holder)
+	return !n.opts.keepsAcked() && epoch != 0 && epoch < n.local.Last().Epoch
 }
 
 // outcome returns the meaning of a reply; err is the error of the question.

@@ -131,9 +131,15 @@ func (n *Node) renew(ctx context.Context) error {
 		return err
 	}
 	r.value, r.revision = next, revision
-	r.tenure.succeeded(begun, n.opts.Boot(), next.Heirs, n.opts.keepsAcked())
-	n.trusts()
+	n.hasRenewed(begun, next.Heirs)
 	return nil
+}
+
+// hasRenewed records that a renewal that began at an instant is stored, with the heirs that it names. The caller holds the mutex.
+func (n *Node) hasRenewed(begun time.Duration, heirs []string) {
+	t, now := &n.leadership.tenure, n.opts.Boot()
+	t.succeeded(begun, now, heirs, n.opts.keepsAcked(), n.peers.lacks(t.knownAfter(), now))
+	n.trusts()
 }
 
 // isPassed reports whether another node is heard that has commits of a later epoch. A leader that may not launch, as after it stood

@@ -13,8 +13,7 @@ func (n *Node) renewedAt(begun time.Duration, renewal uint64, g shardGrant) {
 		return // the leadership has ended meanwhile
 	}
 	r.value.Renewal, r.value.Heirs = renewal, g.Heirs
-	r.tenure.succeeded(begun, n.opts.Boot(), g.Heirs, n.opts.keepsAcked())
-	n.trusts()
+	n.hasRenewed(begun, g.Heirs)
 }
 
 // loses ends the leadership of a member, because another node has its lease, or may have.

@@ -49,7 +49,7 @@ func (s *leaseScript) run(t *testing.T, d *datadriven.TestData) string {
 		now = began
 	case "renew":
 		if heirs := s.tenure.trying(now); !d.HasArg("fails") {
-			s.tenure.succeeded(now, now, heirs, d.HasArg("keeps"))
+			s.tenure.succeeded(now, now, heirs, d.HasArg("keeps"), d.HasArg("lacks"))
 		}
 	case "promise":
 		s.tenure.promise(text(t, d, "node", ""), at(t, d, "stamp", 0), at(t, d, "length", 600*time.Millisecond), now)

@@ -117,6 +117,25 @@ func (p *peers) leader(now time.Duration) (peer, bool) {
 	return best, found
 }
 
+// lacks reports whether a node that was heard after an instant is silent now, and has not said that it ends.
+func (p *peers) lacks(since, now time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, b := range p.byName {
+		if name != p.readers.own && b.seen >= since && now-b.seen >= beatFresh {
+			return true
+		}
+	}
+	return false
+}
+
+// epochOf returns the latest epoch of which a node has commits, by its newest beat; 0 if it is not known.
+func (p *peers) epochOf(node string) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byName[node].Epoch
+}
+
 // newestEpoch returns the latest epoch of which a node that was heard just now has commits; 0 if none was heard.
 func (p *peers) newestEpoch(now time.Duration) (epoch uint64) {
 	p.mu.Lock()

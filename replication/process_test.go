@@ -133,7 +133,7 @@ func TestPromisesAreOfProcesses(t *testing.T) {
 	woken, present := holderQuestion{Node: "b", Process: "1"}, holderQuestion{Node: "b", Process: "2"}
 	holder := tenure{lease: 15 * time.Second, margin: 2 * time.Second, grace: 500 * time.Millisecond, renewed: now}
 	holder.promise(present.heir(), now, length, now)
-	holder.succeeded(now, now, holder.trying(now), false)
+	holder.succeeded(now, now, holder.trying(now), false, false)
 	if end := holder.assured(); end <= now {
 		t.Fatalf("the promise of the heir holds until %s, want later than %s", end, now)
 	}

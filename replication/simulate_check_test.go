@@ -14,15 +14,16 @@ import (
 // moment when it is stored, by the rule alone, and so knows the log better than any node.
 type checker struct {
 	*world
-	reader  tail
-	log     []job.Position // the log by the rule, from LSN 1
-	acked   map[uint64]job.Position
-	acks    []ack
-	author  map[uint64]string // node that began an epoch
-	settled time.Duration
-	since   int   // commits acknowledged after the last fault
-	noted   noted // what leaders have noted of the nodes
-	looked  time.Duration
+	reader   tail
+	log      []job.Position // the log by the rule, from LSN 1
+	underWay job.Position   // stored, forgotten by NATS, and perhaps being written by its author
+	acked    map[uint64]job.Position
+	acks     []ack
+	author   map[uint64]string // node that began an epoch
+	settled  time.Duration
+	since    int   // commits acknowledged after the last fault
+	noted    noted // what leaders have noted of the nodes
+	looked   time.Duration
 }
 
 func newChecker(w *world) checker {
@@ -62,6 +63,9 @@ func (c *checker) acknowledged(n *simNode, at job.Position) {
 	}
 	if other, ok := c.acked[at.LSN]; ok && other != at {
 		c.fail("acknowledged", "%s has acknowledged %v, and %v was acknowledged before", n.name, at, other)
+	}
+	if at == c.underWay && at.LSN == uint64(len(c.log))+1 {
+		c.log, c.reader.at = append(c.log, at), at
 	}
 	if c.plan.mode != regrowing && !c.has(at) {
 		c.fail("acknowledged", "%s has acknowledged %v, which is no part of the log: that has %v there", n.name, at, c.at(at.LSN))

@@ -35,6 +35,37 @@ func TestNATSGoesBackForADeposedLeader(t *testing.T) {
 	}
 }
 
+// The same, and the node that has led since is cut off just when the former leader is back, so that nothing says so: that one waits
+// for as long as a lease for those that it knew.
+func TestNATSGoesBackForADeposedLeaderAlone(t *testing.T) {
+	tell(t, []int{2, 3}, func(s *story) {
+		first, _ := s.led()
+		begun := s.now
+		first.linked, first.muted = false, true
+		s.live(s.between(4*time.Second, 20*time.Second))
+		off := s.between(10*time.Millisecond, 100*time.Millisecond)
+		s.stream.offTill, s.bucket.offTill = s.now+off, s.now+off
+		s.live(off)
+		s.fallBack(s.now - begun + s.between(0, time.Second))
+		var later []*simNode // who led since
+		for _, n := range s.nodes {
+			if n != first && n.leading {
+				n.linked, n.muted, later = false, true, append(later, n)
+			}
+		}
+		s.live(s.between(0, 500*time.Millisecond))
+		first.linked, first.muted = true, false
+		s.live(s.between(2*time.Second, 10*time.Second))
+		for _, n := range later {
+			n.linked, n.muted = true, false
+		}
+		s.live(40 * time.Second)
+		s.check.since, s.healed = 0, true
+		s.live(20 * time.Second)
+		s.settled()
+	})
+}
+
 // The same with several shards, whose leases a node renews with one write. All shards are where they belong in the end.
 func TestNATSGoesBackForADeposedHost(t *testing.T) {
 	tellOutages(t, func(seed uint64) *ground {

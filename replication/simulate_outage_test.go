@@ -3,6 +3,8 @@ package replication
 import (
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // outage makes the power fail everywhere, at the stream and the bucket too: these fall back to an earlier
@@ -32,7 +34,8 @@ func (s *story) fallBack(lost time.Duration) {
 	s.world.note("outage")
 }
 
-// forgetUnknown removes commits from the log that no node has any more. They were not acknowledged.
+// forgetUnknown removes commits from the log that no node has any more. They were not acknowledged; one that its author is about to
+// write into its own log will be.
 func (c *checker) forgetUnknown() {
 	known := uint64(0)
 	for _, n := range c.nodes {
@@ -41,6 +44,9 @@ func (c *checker) forgetUnknown() {
 				known = lsn
 			}
 		}
+	}
+	if c.underWay = (job.Position{}); known < uint64(len(c.log)) {
+		c.underWay = c.log[known]
 	}
 	c.log, c.reader.at = c.log[:known], c.log[known-1]
 }

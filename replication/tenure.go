@@ -35,12 +35,32 @@ type tenure struct {
 // lapse is a time without trust, which is to begin again. A renewal that is stored shows that no other node has the lease, but
 // not that none had it: the bucket can have gone back to what it was before a takeover. The zero value is none.
 type lapse struct {
-	since time.Duration // beginning of the first renewal that was stored again; 0: there was no lapse
-	ended bool          // the lease was over, so nodes that are no heirs may have taken it as well
+	since  time.Duration // beginning of the first renewal that was stored again; 0: there was no lapse
+	ended  bool          // the lease was over, so nodes that are no heirs may have taken it as well
+	before time.Duration // who was heard after this instant was there when the trust ended
+	lacks  bool          // one of those is not heard, at the last renewal
+	lacked time.Duration // instant of the last renewal at which that was so; 0: never
 }
 
-// lasts reports whether a renewal that begins now would be too early to end the lapse by itself.
-func (l lapse) lasts(now time.Duration) bool { return l.since != 0 && now-l.since < hearFor }
+// lasts reports whether a renewal that begins now would be too early to end the lapse by itself: who leads may not have been heard
+// yet. A node that was there and is silent may lead, and not be heard because it is cut off in turn; it counts for as long as a lease.
+func (l lapse) lasts(now, lease time.Duration) bool {
+	if l.since == 0 || now-l.since >= lease {
+		return l.since != 0 && now-l.since < hearFor
+	}
+	return now-l.since < hearFor || l.lacks || l.lacked != 0 && now-l.lacked < hearFor
+}
+
+// lapses reports whether the trust is not to begin again now by a renewal alone.
+func (t *tenure) lapses(now time.Duration) bool { return t.lapse.lasts(now, t.lease) }
+
+// knownAfter returns an instant before the trust ended, or before the last renewal: nodes that were heard since were there then.
+func (t *tenure) knownAfter() time.Duration {
+	if t.lapse.since != 0 {
+		return t.lapse.before
+	}
+	return t.renewed - beatFresh
+}
 
 // driftShare divides a duration: this part of it (a twentieth) is not used, because clocks run at different
 // rates. The holder and an heir measure the same grace, so the invariant above holds while their rates differ
@@ -70,13 +90,17 @@ func (t tenure) taken(begun time.Duration, heirs []string) tenure {
 // succeeded records that a renewal that began at an instant is stored by now, and the heirs that it names. If the trust has ended
 // meanwhile, it begins again at once only where the bucket keeps what it has acknowledged. Elsewhere it begins again once all heirs
 // of before promise, as none does that has led since; or, if that does not show it, after hearFor, in which who leads has taken its
-// lease back.
-func (t *tenure) succeeded(begun, now time.Duration, heirs []string, keeps bool) {
+// lease back. lacks says that a node which was there when the trust ended, see knownAfter, is not heard: while it is so, that time is
+// as long as the lease.
+func (t *tenure) succeeded(begun, now time.Duration, heirs []string, keeps, lacks bool) {
+	if t.lapse.lacks = lacks && t.lapse.since != 0; t.lapse.lacks {
+		t.lapse.lacked = now
+	}
 	switch trusted := t.until() > now; {
-	case keeps, trusted, t.lapse.since != 0 && !t.lapse.lasts(begun):
+	case keeps, trusted, t.lapse.since != 0 && !t.lapses(begun):
 		t.lapse, t.heirs = lapse{}, heirs
 	case t.lapse.since == 0:
-		t.lapse = lapse{since: begun, ended: t.left(now) == 0}
+		t.lapse = lapse{since: begun, ended: t.left(now) == 0, before: t.knownAfter(), lacks: lacks}
 	default:
 		t.heirs = heirs
 	}
@@ -103,7 +127,7 @@ func (t *tenure) successors(now time.Duration) []string {
 	next := []string{}
 	for name, end := range t.promised {
 		switch listed := slices.Contains(t.heirs, name); {
-		case end > now || listed && (end+heirKept > now || t.lapse.lasts(now)):
+		case end > now || listed && (end+heirKept > now || t.lapses(now)):
 			next = append(next, name)
 		case !listed:
 			delete(t.promised, name)
@@ -120,7 +144,7 @@ func (t *tenure) keepsHeirs(now time.Duration) bool {
 	}
 	for name, end := range t.promised {
 		listed := slices.Contains(t.heirs, name)
-		if listed && end+heirKept <= now && !t.lapse.lasts(now) || !listed && end > now {
+		if listed && end+heirKept <= now && !t.lapses(now) || !listed && end > now {
 			return false
 		}
 	}
