@@ -73,11 +73,12 @@ func (h *Host) ClockOf(shard uint32, process string) (now, until time.Time) {
 	return now, until
 }
 
-// MayHang reports whether a process that led a shard when it was heard last is not heard any more. If it hangs, it is still one of those that
-// get the requests for whoever leads the shard, until NATS takes it for gone.
+// MayHang reports whether a process that led a shard when it was heard last is not heard any more, or one that may have begun to lead since
+// its last beat, which is no longer ago than a lease. If it hangs, it is still one of those that get the requests for whoever leads the
+// shard, until NATS takes it for gone.
 func (h *Host) MayHang(shard uint32) bool {
 	for _, v := range h.voices(shard) {
-		if v.role == RoleLeader && !v.isFresh {
+		if !v.isFresh && (v.role == RoleLeader || v.age < h.opts.Lease) {
 			return true
 		}
 	}
