@@ -84,10 +84,11 @@ func (n *Node) question(a *asker, holder string, term uint64, takes time.Duratio
 }
 
 // isBefore reports whether a holder is heard that has no commits of the newest epoch that this node has, if NATS is not known to sync:
-// it held the lease before another one did, and the bucket has gone back.
+// it held the lease before another one did, and the bucket has gone back. It goes by beats alone: the log of a node whose disk hangs
+// does not answer, and that node goes on promising.
 func (n *Node) isBefore(holder string) bool {
 	epoch := n.peers.epochOf(holder)
-	return !n.opts.keepsAcked() && epoch != 0 && epoch < n.local.Last().Epoch
+	return !n.opts.keepsAcked() && epoch != 0 && epoch < n.peers.epochOf(n.opts.Node)
 }
 
 // outcome returns the meaning of a reply; err is the error of the question.
