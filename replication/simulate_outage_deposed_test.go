@@ -35,8 +35,8 @@ func TestNATSGoesBackForADeposedLeader(t *testing.T) {
 	}
 }
 
-// The same, and the node that has led since is cut off just when the former leader is back, so that nothing says so: that one waits
-// for as long as a lease for those that it knew.
+// The same, and the node that has led since is cut off just when the former leader is back, so that nobody tells the former leader of
+// it. The former leader waits as long as a lease for the nodes that it knew.
 func TestNATSGoesBackForADeposedLeaderAlone(t *testing.T) {
 	tell(t, []int{2, 3}, func(s *story) {
 		first, _ := s.led()

@@ -34,20 +34,30 @@ func (s *patientSender) Hurry() {
 	}
 }
 
-// TestSettleHurries: an engine that settles asks its sender again and again to confirm what is under way.
-func TestSettleHurries(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+// startPatient starts an engine with such a sender, until ctx ends.
+func startPatient(ctx context.Context) (*restless, *patientSender) {
 	sender := &patientSender{launched: make(chan func(), 1), hurried: make(chan func(), 1)}
 	r := &restless{log: &stillLog{}, served: make(chan error, 1)}
 	r.Engine = must(Open(Options{Log: r.log, Store: newMemStore(), Sender: sender}))
 	go func() { r.served <- r.Serve(ctx) }()
-	if _, _, err := r.Put(ctx, oneShot("a", 0), nil); err != nil {
+	return r, sender
+}
+
+// launches registers a job, and returns when its run has left.
+func (r *restless) launches(t *testing.T, sender *patientSender, def *job.Definition) {
+	t.Helper()
+	if _, _, err := r.Put(t.Context(), def, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !testkit.Poll(ctx, func() bool { return len(sender.launched) == 1 }) {
-		t.Fatal("the run does not leave")
-	}
+	testkit.Until(t, "the run leaves", func() bool { return len(sender.launched) == 1 })
+}
+
+// TestSettleHurries: an engine that settles asks its sender again and again to confirm what is under way.
+func TestSettleHurries(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, sender := startPatient(ctx)
+	r.launches(t, sender, oneShot("a", 0))
 	r.Drain(ctx)
 	if n := r.Status().Succeeded; n != 1 || ctx.Err() != nil {
 		t.Errorf("%d runs have succeeded after the engine settled, want 1 (%v)", n, ctx.Err())
@@ -62,25 +72,12 @@ func TestSettleHurries(t *testing.T) {
 func TestSettleSent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	sender := &patientSender{launched: make(chan func(), 2), hurried: make(chan func(), 2)}
-	r := &restless{log: &stillLog{}, served: make(chan error, 1)}
-	r.Engine = must(Open(Options{Log: r.log, Store: newMemStore(), Sender: sender}))
-	go func() { r.served <- r.Serve(ctx) }()
+	r, sender := startPatient(ctx)
 	slow := oneShot("slow", 0)
 	slow.Target = job.Target{Kind: job.TargetRequest, Subject: "out"}
-	if _, _, err := r.Put(ctx, slow, nil); err != nil {
-		t.Fatal(err)
-	}
-	if !testkit.Poll(ctx, func() bool { return len(sender.launched) == 1 }) {
-		t.Fatal("the run does not leave")
-	}
+	r.launches(t, sender, slow)
 	unanswered := <-sender.launched // its target does not answer
-	if _, _, err := r.Put(ctx, oneShot("sent", 0), nil); err != nil {
-		t.Fatal(err)
-	}
-	if !testkit.Poll(ctx, func() bool { return len(sender.launched) == 1 }) {
-		t.Fatal("the run does not leave")
-	}
+	r.launches(t, sender, oneShot("sent", 0))
 	r.Hold()
 	if n := r.SettleSent(ctx); n != 1 || ctx.Err() != nil {
 		t.Errorf("%d attempts have no answer, want that of the request alone (%v)", n, ctx.Err())
