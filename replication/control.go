@@ -125,14 +125,12 @@ func respond(m *inbox.Request, to string, reply any) {
 	}
 }
 
-// answerHandover passes a request to hand over to the loop of the leader. A node that does not lead does not
-// answer. All nodes subscribe to the subject, so that the sender need not know which one leads; a refusal by a
-// standby could arrive before the leader's reply.
+// answerHandover passes a request to hand over to the loop of the leader, and refuses it if this node has the lease and does not lead
+// yet. Another node does not answer: all nodes subscribe to the subject, so that the sender need not know which one leads, and a
+// refusal by a standby could arrive before the leader's reply.
 func (n *Node) answerHandover(m *inbox.Request) {
-	n.mu.Lock()
-	leads := n.role == RoleLeader
-	n.mu.Unlock()
-	if !leads {
+	role := n.Role()
+	if role != RoleLeader && role != RoleCandidate {
 		return
 	}
 	var request handoverRequest
@@ -148,7 +146,9 @@ func (n *Node) answerHandover(m *inbox.Request) {
 		}
 		respond(m, replyHandover, reply)
 	}}
-	if err := n.wanted.ask(h); err != nil {
+	if role == RoleCandidate {
+		h.reply("", errBegins)
+	} else if err := n.wanted.ask(h); err != nil {
 		h.reply("", err)
 	}
 }

@@ -16,6 +16,7 @@ type handovers struct {
 }
 
 var (
+	errBegins    = apierr.Errorf(apierr.Unavailable, "", "this node begins to lead, or ceases to; nothing has changed, ask again")
 	errHandsOver = apierr.Errorf(apierr.Unavailable, "", "another hand-over is under way; nothing has changed, ask again")
 	errLedBefore = apierr.Errorf(apierr.Unavailable, "", "another hand-over was under way, and this node does not lead any more; nothing has changed, ask again")
 )
@@ -33,7 +34,7 @@ func (w *handovers) ask(h handover) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.serving {
-		return apierr.Errorf(apierr.Unavailable, "", "this node begins to lead, or ceases to; nothing has changed, ask again")
+		return errBegins
 	}
 	select {
 	case w.waiting <- h:
