@@ -163,14 +163,8 @@ func (n *Node) awaitCopy(ctx context.Context, at job.Position) {
 		return
 	}
 	for end := n.opts.Boot() + copyTime; ctx.Err() == nil; {
-		now := n.opts.Boot()
-		lacks, changed := n.copies.lack(at, n.leadership.promising(now))
-		switch {
-		case !lacks:
-			return
-		case now >= end:
-			n.copies.outOfStep(at)
-			n.warn("a standby answers, and does not get a commit to its disk; commits go on without it", context.DeadlineExceeded)
+		waits, changed := n.waitsForCopy(at, end)
+		if !waits {
 			return
 		}
 		select {
@@ -179,6 +173,18 @@ func (n *Node) awaitCopy(ctx context.Context, at job.Position) {
 		case <-time.After(copyPoll):
 		}
 	}
+}
+
+// waitsForCopy reports whether a commit is still to wait for the disk of a standby in step, until an instant at most. The channel is
+// closed when the answer may have changed.
+func (n *Node) waitsForCopy(at job.Position, end time.Duration) (waits bool, changed <-chan struct{}) {
+	now := n.opts.Boot()
+	if waits, changed = n.copies.lack(at, n.leadership.promising(now)); !waits || now < end {
+		return waits, changed
+	}
+	n.copies.outOfStep(at)
+	n.warn("a standby answers, and does not get a commit to its disk; commits go on without it", context.DeadlineExceeded)
+	return false, nil
 }
 
 // hasDurably records that an accepted frame is in this node's log, and publishes that if the leader asks for
@@ -204,15 +210,12 @@ func (n *Node) repeatDurable() {
 
 // publishDurable publishes how far this node's log is durable, or with gone that the node stops.
 func (n *Node) publishDurable(at job.Position, gone bool) {
-	if n.opts.Conn == nil {
-		return // only in the simulation
-	}
 	note := durableNote{Version: durableVersion, Cluster: n.id.String(), Node: n.opts.Node, Process: n.opts.Process, place: *placeOf(at), Gone: gone}
 	if gone {
 		note.Time = instant.Of(time.Now())
 	}
 	b, _ := json.Marshal(note)
-	_ = n.opts.Conn.Publish(n.subjects().durable(), b) // each beat repeats it
+	n.tells(b)
 }
 
 // hearDurable records the note of a standby.

@@ -74,10 +74,11 @@ type Node struct {
 	leadership leadership  // state of the current leadership
 	begun      bool        // the engine is the leader's
 	succession *succession // from the decision to lead until the lease is taken; nil: none
-	// helps starts what a leadership needs beside the engine, and together runs a function beside the caller. The simulation
-	// has its own.
+	// helps starts what a leadership needs beside the engine, together runs a function beside the caller, and tells publishes a note of
+	// how far this node's log is durable. The simulation has its own.
 	helps    func(ctx context.Context)
 	together func(do func()) (wait func())
+	tells    func(note []byte)
 
 	watchers sync.WaitGroup // goroutines that run as long as Run does, in every role
 
@@ -131,6 +132,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found && !opts.isNewShard(), seen: opts.Boot(),
 	}
 	n.helps, n.together = n.help, together
+	n.tells = func(note []byte) { _ = opts.Conn.Publish(n.subjects().durable(), note) } // each beat repeats it
 	n.discard.Store(opts.Discard)
 	n.stream.first = &n.first
 	n.levelUntil(opts.Boot() - behindAtFirst)

@@ -48,7 +48,7 @@ func slowly(root string, begun, ended *atomic.Int32) exporter {
 func TestCheckpointsBeingWrittenAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun, ended atomic.Int32
-		n := &Node{host: NewHost(nil), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), local: slowly(t.TempDir(), &begun, &ended)}
+		n := &Node{host: NewHost(nil), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), tells: func([]byte) {}, local: slowly(t.TempDir(), &begun, &ended)}
 		for range 3 * offersMost {
 			n.answerOpen(&inbox.Request{Data: []byte(`{"version":1,"node":"b"}`)})
 		}
@@ -71,7 +71,7 @@ func TestCheckpointsBeingWrittenAreBounded(t *testing.T) {
 func TestCheckpointIsAwaited(t *testing.T) {
 	root := t.TempDir()
 	var begun, ended atomic.Int32
-	n := &Node{host: NewHost(nil), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), local: slowly(root, &begun, &ended)}
+	n := &Node{host: NewHost(nil), opts: Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, offers: newOffers(), tells: func([]byte) {}, local: slowly(root, &begun, &ended)}
 	for range 3 * offersMost {
 		n.answerOpen(&inbox.Request{Data: []byte(`{"version":1,"node":"b"}`)})
 	}

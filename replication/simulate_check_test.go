@@ -17,6 +17,7 @@ type checker struct {
 	reader   tail
 	log      []job.Position // the log by the rule, from LSN 1
 	underWay job.Position   // stored, forgotten by NATS, and perhaps being written by its author
+	unsure   uint64         // commits up to this LSN that were not acknowledged may be overtaken, see overtakes
 	acked    map[uint64]job.Position
 	acks     []ack
 	author   map[uint64]string // node that began an epoch
@@ -33,6 +34,9 @@ func newChecker(w *world) checker {
 // stored is called with each message in the order of the stream.
 func (c *checker) stored(message []byte) {
 	f, v, _ := c.reader.judge(message)
+	if v != accepted && c.overtakes(&f) {
+		f, v, _ = c.reader.judge(message)
+	}
 	switch {
 	case v == accepted:
 		if n := len(c.log); n > 0 && f.At.Epoch < c.log[n-1].Epoch {

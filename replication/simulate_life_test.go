@@ -104,6 +104,7 @@ func (n *simNode) watch(see func(leaseSeen) (enough bool)) {
 
 // bootstrap copies the leader's store.
 func (n *simNode) bootstrap(cause error) {
+	n.rejoined++
 	n.world.saw("joined anew", uint64(n.index))
 	n.unfit = n.world.now
 	n.world.check.joinsAnew(n, cause)
@@ -294,6 +295,7 @@ func (n *simNode) commit(ctx context.Context, note *Reader) error {
 	if err != nil {
 		return err
 	}
+	n.awaitCopy(ctx, f.At)
 	if err := n.node.awaitSure(ctx); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ type simNode struct {
 	resigns      *service
 	recreates    bool // an operator has started it with --recreate-stream
 	operations   int
+	rejoined     int // number of times that it has joined anew
 	reads        int // number of messages that it has read beside the consumer, which takes time if slow is set
 	installed
 }
@@ -90,7 +91,7 @@ func (n *simNode) begin() {
 var quiet = slog.New(slog.DiscardHandler)
 
 func (n *simNode) newNode() *Node {
-	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows}.withDefaults()
+	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows, Synced: n.world.syncs}.withDefaults()
 	if n.process != nil {
 		opts = n.process.host.opts
 		opts.Shard = n.world.number
@@ -108,7 +109,7 @@ func (n *simNode) newNode() *Node {
 			return errors.Join(n.world.request(n.machine, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
 	}
-	node.helps, node.together = n.helps, n.together
+	node.helps, node.together, node.tells = n.helps, n.together, n.tells
 	switch {
 	case n.process != nil:
 		n.process.adopt(n, node)
@@ -125,6 +126,9 @@ func (n *simNode) newNode() *Node {
 	node.await()
 	return node
 }
+
+// syncs reports whether NATS is known to sync what it acknowledges.
+func (w *world) syncs() bool { return w.plan.syncs }
 
 // helps begins the renewals of a leadership.
 func (n *simNode) helps(ctx context.Context) { n.endRenewals = n.renewed(ctx) }
@@ -188,6 +192,7 @@ func (n *simNode) beat() {
 	}
 	n.node.keepKnownOnce()
 	b := n.node.newBeat()
+	n.node.repeatDurable()
 	for _, other := range n.world.nodes {
 		if other.alive && n.meets(other.machine) && n.world.wayTo(n, other) == open {
 			life, rows := other.life, n.rows
@@ -202,7 +207,7 @@ func (n *simNode) beat() {
 
 // hearBeat records the beat of a node that read rows.
 func (n *simNode) hearBeat(from *simNode, b beat, rows byte) {
-	n.node.peers.heard(b, n.boot())
+	n.node.hears(b)
 	if from != n {
 		n.heardOf[from.index] = rows
 	}

@@ -53,6 +53,7 @@ type plan struct {
 	stuck                float64       // the loop of a leader stands still after a commit, and the rest of its process does not
 	roll                 float64       // a process is of another release than the one before it
 	anew                 float64       // while a publication is under way, the stream is lost and grows to the same length without it
+	syncs                bool          // NATS is known to sync what it acknowledges
 	several              bool          // the cluster has several shards, see simKeys
 	ends                 time.Duration // about the time between two ends of an epoch
 	shardsPlan
@@ -108,6 +109,7 @@ func newPlan(seed uint64) plan {
 	if p.anew > 0 {
 		p.bucket = 0 // a stream that has lost all, and the bucket with it, are for an operator
 	}
+	p.syncs = p.mode == keeping && p.bucket == 0 && r.IntN(2) == 0
 	return p
 }
 

@@ -30,6 +30,7 @@ func newProcess(m *machine) *process {
 	h.opts = Options{
 		Node: m.name, Process: fmt.Sprintf("%s%06d", m.name, m.life), Cluster: "sim", ID: testCluster, Next: testNext, Boot: m.boot, Logger: quiet, rows: 5,
 		Shards: len(g.worlds), Copies: g.plan.copies, Weight: m.weight, Zone: m.zone, Host: h, Audit: m.audit,
+		Synced: func() bool { return g.plan.syncs },
 	}.withDefaults()
 	h.id, h.began = testCluster, m.boot()
 	h.keys, h.ties = keysOfNode{g.keys, m}, tiesOfNode{m}

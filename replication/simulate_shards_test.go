@@ -49,6 +49,7 @@ func newShardsPlan(seed uint64) plan {
 		shards: 2 + 2*r.IntN(2), copies: []int{2, 2, 2, 2, 3}[r.IntN(5)], zones: []int{0, 0, 2, 3}[r.IntN(4)], weights: r.IntN(4) == 0,
 		late: 0.5 * r.Float64(), ordered: every(20 * time.Second), wiped: every(40 * time.Second), operator: every(5 * time.Second),
 	}
+	p.syncs = r.IntN(2) == 0
 	return p
 }
 

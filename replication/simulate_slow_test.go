@@ -13,7 +13,7 @@ import (
 // check, and not much more.
 func TestLevelOverSlowLinks(t *testing.T) {
 	tell(t, []int{2, 3}, func(s *story) {
-		s.plan.commitEvery = 20 * time.Millisecond
+		s.plan.commitEvery, s.plan.syncs = 20*time.Millisecond, true // so no commit waits for a standby
 		leader, others := s.led()
 		const lag = 250 * time.Millisecond
 		for _, n := range others {
