@@ -30,6 +30,7 @@ type challenger struct {
 	missed   time.Duration // when the lease was first found missing; 0: the node has not read it, or there was one
 	back     time.Duration // when the bucket was last found to have gone back; 0: never
 	newest   uint64        // greatest term that was known then
+	hears    time.Duration // since when this node sees each renewal that is stored: of before, NATS may have lost some; 0: always
 	silence
 
 	// before is the process that held the lease when this process first saw it. If that process is this node's,
@@ -170,16 +171,16 @@ func (r *challenger) heard(now time.Duration, o outcome) {
 // value permits, unless it is of the past. isLed says that a node other than the one which has the lease is heard to lead: then it is.
 func (r *challenger) claimReason(now time.Duration, isLed bool) string {
 	switch {
-	case r.revision == 0 && r.value.Node == "" && r.cautious && (r.missed == 0 || now-r.missed < r.lease):
+	case r.revision == 0 && r.value.Node == "" && r.cautious && (r.missed == 0 || now-max(r.missed, r.hears) < r.lease):
 		return "" // a lease may have existed until just now, and its holder may still trust it
 	case r.revision == 0 && r.value.Node == "":
 		return "no node holds the lease"
-	case now-r.seen >= r.lease:
+	case r.age(now) >= r.lease:
 		return r.value.Node + " has not renewed the lease"
 	case r.revision == 0, isLed, r.isPast(now): // the present holder is unknown
 		return ""
 	case r.value.Released:
-		if r.value.To == "" || r.value.To == r.node || now-r.seen >= handoverTime {
+		if r.value.To == "" || r.value.To == r.node || r.age(now) >= handoverTime {
 			return r.value.Node + " has given the lease up"
 		}
 		return ""
@@ -189,6 +190,9 @@ func (r *challenger) claimReason(now time.Duration, isLed bool) string {
 		return r.early(now)
 	}
 }
+
+// age returns how long the lease was not renewed, as far as this node can know.
+func (r *challenger) age(now time.Duration) time.Duration { return now - max(r.seen, r.hears) }
 
 // inherits reports whether this node is an heir of the holder, or whether nodes like it never take over early.
 func (r *challenger) inherits() bool {
@@ -213,13 +217,13 @@ func (r *challenger) early(now time.Duration) string {
 		wait = stillGraces * r.grace
 	}
 	switch {
-	case !r.takesEarly || now-r.seen < wait:
+	case !r.takesEarly || r.age(now) < wait:
 		return ""
 	case !r.inherits() || r.value.Heirs != nil && now < r.promises.end():
 		return ""
 	case r.gone:
 		return "no process answers for " + r.value.Node
-	case r.value.Heirs != nil && r.unheard >= stillAsked && now-r.mute >= stillGraces*r.grace && now-r.seen >= stillGraces*r.grace:
+	case r.value.Heirs != nil && r.unheard >= stillAsked && now-r.mute >= stillGraces*r.grace && r.age(now) >= stillGraces*r.grace:
 		return r.value.Node + " stands still, or is cut off"
 	default:
 		return ""

@@ -61,17 +61,41 @@ func (f *tailSession) claimReason() string {
 	if f.bar(barred); barred != nil || f.mustListen(now) || f.isBehindAnEpoch(now) {
 		return ""
 	}
-	return f.reasonNow(now)
+	reason := f.reasonNow(now)
+	if reason != "" && f.isOutdone(now) {
+		return ""
+	}
+	return reason
 }
 
 // reasonNow returns the reason for which the lease permits a claim now; "" if it does not.
 func (n *Node) reasonNow(now time.Duration) string {
+	if !n.opts.keepsAcked() {
+		n.challenger.hears = n.peers.hears().since
+	}
 	return n.challenger.claimReason(now, n.isLed(now))
 }
 
 // mustListen reports whether what this node sees of the lease may be of the past without its knowing that: it stood still, or was cut
-// off, and NATS may have gone back meanwhile to what it knows. Where NATS keeps what it acknowledges, that cannot be.
-func (n *Node) mustListen(now time.Duration) bool { return !n.opts.keepsAcked() && n.peers.isDeaf(now) }
+// off, and NATS may have gone back meanwhile to what it knows. A node that was there before, and is silent, may lead, and be cut off in
+// turn: it counts for as long as a lease. Where NATS keeps what it acknowledges, none of that can be.
+func (n *Node) mustListen(now time.Duration) bool {
+	h := n.peers.hears()
+	switch {
+	case n.opts.keepsAcked():
+		return false
+	case h.isDeaf(now):
+		return true
+	default:
+		return h.hasBegun(n.opts.Lease, now) && n.peers.hearsNotAll(n.lacksOne(h.before, now), now)
+	}
+}
+
+// lacksOne reports whether another node that was heard after an instant is silent now, and has not said that it ends. With several shards
+// it counts whatever shards it had: this one may have been moved to it since.
+func (n *Node) lacksOne(since, now time.Duration) bool {
+	return n.peers.lacks(since, now) || n.host != nil && n.host.lacks(since, now)
+}
 
 // isBehindAnEpoch reports whether a node is heard that has commits of a later epoch than this one. If this one has read the stream to
 // its end, NATS has lost them, and that node is to lead, unless an operator has said that this one is.

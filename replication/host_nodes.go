@@ -124,6 +124,18 @@ func (h *Host) hasData(name string, shard uint32) bool {
 	return has
 }
 
+// lacks reports whether another node that was heard after an instant is silent now, and has not said that it ends.
+func (h *Host) lacks(since, now time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, n := range h.nodes {
+		if name != h.opts.Node && n.seen >= since && !n.fresh(now) {
+			return true
+		}
+	}
+	return false
+}
+
 // fresh reports whether the node was heard just now.
 func (n *heardNode) fresh(now time.Duration) bool { return now-n.seen < beatFresh }
 

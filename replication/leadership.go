@@ -138,7 +138,7 @@ func (n *Node) renew(ctx context.Context) error {
 // hasRenewed records that a renewal that began at an instant is stored, with the heirs that it names. The caller holds the mutex.
 func (n *Node) hasRenewed(begun time.Duration, heirs []string) {
 	t, now := &n.leadership.tenure, n.opts.Boot()
-	t.succeeded(begun, now, heirs, n.opts.keepsAcked(), n.peers.lacks(t.knownAfter(), now))
+	t.succeeded(begun, now, heirs, n.opts.keepsAcked(), n.lacksOne(t.knownAfter(), now))
 	n.trusts()
 }
 

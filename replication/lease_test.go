@@ -20,6 +20,7 @@ import (
 //	watch [node=b swift=false]                              a challenger begins to watch; swift: heirs may take over early
 //	saw now=… rev=… node=… term=… [released] [to=…] [heirs=…] a revision is seen; without heirs it is of an older release
 //	vanished now=…                                          the bucket has no lease
+//	hears now=…                                             the challenger sees each renewal from here on, as it was cut off
 //	heard now=… absent|unanswered|answered                  the outcome of a question to the holder
 //	promised now=… length=… [term=…]                        the challenger promises the holder of a term not to take the lease
 //	at now=…                                                may the challenger take the lease?
@@ -79,6 +80,8 @@ func (s *leaseScript) challenge(t *testing.T, d *datadriven.TestData, now time.D
 		s.challenger.vanished(now)
 	case "back":
 		s.challenger.wentBack(now, now)
+	case "hears":
+		s.challenger.hears = now
 	case "heard":
 		s.challenger.heard(now, heardOf(d))
 	case "promised":

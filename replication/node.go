@@ -88,7 +88,8 @@ type Node struct {
 	durable     job.Position // newest commit that is durable in this node's log and part of the cluster's; guarded by mu
 	knownKeeper knownKeeper  // after Attach only keepKnownOnce uses it
 	awaiting    awaiting
-	above       above // for the loop of Run
+	above       above         // for the loop of Run
+	outdone     time.Duration // since when this node waits for one that has more, see isOutdone; 0: it does not; for the loop of Run
 
 	// mu guards the fields below and durable: what the loop of Run publishes for Status, the beats and the answers
 	// to other nodes. It is never held during a request or a call of Local.
@@ -100,6 +101,7 @@ type Node struct {
 	lastHolder  string       // holder of the lease as last seen
 	lastProcess string
 	lastTerm    uint64
+	known       []string      // members that were present, as it keeps them for its next start
 	awaits      []string      // members for which this node waits before it leads
 	awaitsLeft  time.Duration // upper bound of the remaining wait
 	barred      error         // why this node must not lead; nil if it may

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // peer is a node as its newest beat describes it.
@@ -51,11 +53,18 @@ func (p *peers) heard(b beat, now time.Duration) (isNews bool) {
 	return isNews
 }
 
-// isDeaf reports whether this node may not have heard yet what the others say, since it stood still or was cut off.
-func (p *peers) isDeaf(now time.Duration) bool {
+// hears returns what this node knows of whether it hears the others.
+func (p *peers) hears() hearing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.hearing.isDeaf(now)
+	return p.hearing
+}
+
+// hearsNotAll records whether a node that was there is silent, and reports whether one is, or was until a moment ago.
+func (p *peers) hearsNotAll(silent bool, now time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hearing.lacks(silent, now)
 }
 
 // heardReader records what a node reads that is no peer of this member, and reports whether that is new.
@@ -146,6 +155,27 @@ func (p *peers) newestEpoch(now time.Duration) (epoch uint64) {
 		}
 	}
 	return epoch
+}
+
+// longest returns the node that was heard just now with the most commits of an epoch, and reports whether it has more than end at an LSN.
+// What a leader does not know to be in the stream does not count, as it may never come there.
+func (p *peers) longest(own job.Position, now time.Duration) (best peer, more bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.byName {
+		if now-b.seen < beatFresh && b.Epoch == own.Epoch && b.published() > max(own.LSN, best.published()) {
+			best, more = b, true
+		}
+	}
+	return best, more
+}
+
+// fresh returns a node if it was heard just now.
+func (p *peers) fresh(node string, now time.Duration) (peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, known := p.byName[node]
+	return b, known && now-b.seen < beatFresh
 }
 
 // all returns the nodes, sorted by name, and removes those that were silent for beatKept.
