@@ -67,7 +67,7 @@ func (s *Service) addAccountLocked(tenant string, nc *nats.Conn) error {
 	})
 	if err == nil {
 		s.accounts[tenant] = r
-		unread.of.Store(r.sub)
+		unread.of.Store(r.sub.Subscription)
 		err = r.sub.SetPendingLimits(accountPendingMessages, accountPendingBytes)
 	}
 	if err != nil {

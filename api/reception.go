@@ -20,7 +20,7 @@ type reception struct {
 
 	mu     sync.Mutex           // held while a request is accepted, so that none is after the end
 	handle func(*inbox.Request) // nil: the service has ended
-	sub    *nats.Subscription   // fixed
+	sub    *inbox.Subscription  // fixed
 }
 
 // receive begins to receive the requests on the subjects under root that a pattern has.

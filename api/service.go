@@ -84,7 +84,7 @@ type Service struct {
 	startedAt time.Time
 	// Fixed after the start: the subscriptions to questions about the service, to requests that come to one of several processes, and
 	// to those for this process alone. Those of tenants are in accounts.
-	questions   []*nats.Subscription
+	questions   []*inbox.Subscription
 	shared, own []*reception
 	rest        *Lingering // of them, after the end
 
@@ -200,7 +200,7 @@ func (s *Service) subscribe(root, pattern string, handle func(*inbox.Request)) e
 	if err == nil {
 		s.shared = append(s.shared, r)
 	}
-	return s.limit(r.sub, root+pattern, err)
+	return s.limit(r.sub.Subscription, root+pattern, err)
 }
 
 // subscribeForProcess begins to receive the requests on the subjects under root, which come to this process alone.
@@ -209,7 +209,7 @@ func (s *Service) subscribeForProcess(root string, handle func(*inbox.Request)) 
 	if err == nil {
 		s.own = append(s.own, r)
 	}
-	return s.limit(r.sub, root+">", err)
+	return s.limit(r.sub.Subscription, root+">", err)
 }
 
 // limit bounds what waits at a subscription that was made, or has failed with err.

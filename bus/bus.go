@@ -36,6 +36,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/natsfile"
 )
 
@@ -62,7 +63,7 @@ type Bus struct {
 	conns        []*nats.Conn // the connections that Connect made; Close ends them
 	accountConns accountConns
 	// answers empty nodes; nil on a node that is no founder
-	founder   *nats.Subscription
+	founder   *inbox.Subscription
 	strangers *strangers // nil: there is no embedded server with peers
 }
 

@@ -25,8 +25,8 @@ import (
 // another mapping, from subjects on which the guard alone publishes. Without a guard there is no answer. Carillon's own
 // account alone imports JetStream by subjects of its own, so that its requests neither wait for the guard nor for tenants.
 type jsGuard struct {
-	conn   *nats.Conn         // in the system account
-	asked  *nats.Subscription // has what the guard has not read yet
+	conn   *nats.Conn          // in the system account
+	asked  *inbox.Subscription // has what the guard has not read yet
 	rule   jsRule
 	pass   string // begins the subjects that lead to JetStream
 	logger *slog.Logger

@@ -51,14 +51,21 @@ type Request struct {
 // Subscribe receives the requests on a subject. It calls handle for one request at a time, on the goroutine
 // of the subscription: while handle runs, further requests wait in memory, up to the limits of the NATS
 // client. The requests of two subscriptions are handled concurrently.
-func (d *Desk) Subscribe(subject string, handle func(*Request)) (*nats.Subscription, error) {
-	return d.conn.Subscribe(subject, d.handler(handle))
+func (d *Desk) Subscribe(subject string, handle func(*Request)) (*Subscription, error) {
+	return d.subscription(d.conn.Subscribe(subject, d.handler(handle)))
 }
 
 // QueueSubscribe is [Desk.Subscribe] as a member of a queue group: NATS delivers each request to one
 // member.
-func (d *Desk) QueueSubscribe(subject, group string, handle func(*Request)) (*nats.Subscription, error) {
-	return d.conn.QueueSubscribe(subject, group, d.handler(handle))
+func (d *Desk) QueueSubscribe(subject, group string, handle func(*Request)) (*Subscription, error) {
+	return d.subscription(d.conn.QueueSubscribe(subject, group, d.handler(handle)))
+}
+
+func (d *Desk) subscription(sub *nats.Subscription, err error) (*Subscription, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Subscription{sub, d.conn}, nil
 }
 
 // handler returns the callback of a subscription: it drops a request whose reply subject is not allowed,

@@ -240,7 +240,7 @@ var errFounding = errors.New("replication: another node is going to found the cl
 
 // AnswerFounder answers, until the caller ends the returned subscription, that a node is about to found a
 // cluster. It must begin before JetStream serves; otherwise an empty node could found the cluster first.
-func AnswerFounder(desk *inbox.Desk, prefix string, shard uint32, node, cluster string) (*nats.Subscription, error) {
+func AnswerFounder(desk *inbox.Desk, prefix string, shard uint32, node, cluster string) (*inbox.Subscription, error) {
 	reply, err := json.Marshal(founderReply{node, cluster})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/inbox"
@@ -51,7 +50,7 @@ type Host struct {
 	beating sync.Mutex // held while a beat is made and published
 	sent    atomic.Pointer[sentBeat]
 	keeping sync.Mutex // held while members keep what they know
-	subs    []*nats.Subscription
+	subs    []*inbox.Subscription
 	stop    context.CancelFunc // nil: no member listens
 	work    sync.WaitGroup
 }

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
@@ -47,7 +47,7 @@ type Node struct {
 	peers      peers
 	newReaders chan struct{} // has an entry when a beat told something new of a reader
 	offers     *offers
-	subs       []*nats.Subscription
+	subs       []*inbox.Subscription
 
 	seenBack time.Duration  // leaseSeen.back of the lease that was seen last
 	lease    chan leaseSeen // states of the lease that the watch has seen; when it is full the watch waits, so that no state is lost

@@ -39,7 +39,7 @@ type backups struct {
 	sessions *transfer.Sessions[client.BackupOffer]
 
 	mu       sync.Mutex
-	requests *nats.Subscription
+	requests *inbox.Subscription
 	closed   bool
 }
 

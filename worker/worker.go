@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -173,7 +174,7 @@ func (w *Worker) Drain(ctx context.Context) error {
 	here := len(w.turns)
 	w.mu.Unlock()
 	w.opts.Logger.Info("the worker takes no further runs", slog.Int("runs", here))
-	err := w.sub.Drain() // what has arrived is still refused by name
+	err := inbox.Drain(w.opts.Conn, w.sub) // what has arrived is still refused by name
 	done := make(chan struct{})
 	go func() {
 		w.all.Wait()
