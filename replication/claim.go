@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -92,9 +93,11 @@ func (n *Node) mustListen(now time.Duration) bool {
 }
 
 // lacksOne reports whether another node that was heard after an instant is silent now, and has not said that it ends. With several shards
-// it counts whatever shards it had: this one may have been moved to it since.
+// it counts whatever shards it had: this one may have been moved to it since. One that is heard, and has no copy of this shard any more,
+// is not silent.
 func (n *Node) lacksOne(since, now time.Duration) bool {
-	return n.peers.lacks(since, now) || n.host != nil && n.host.lacks(since, now)
+	isSilent := func(node string) bool { return n.host == nil || !n.host.hears(node, now) }
+	return slices.ContainsFunc(n.peers.silent(since, now), isSilent) || n.host != nil && n.host.lacks(since, now)
 }
 
 // isBehindAnEpoch reports whether a node is heard that has commits of a later epoch than this one. If this one has read the stream to

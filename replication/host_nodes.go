@@ -124,6 +124,14 @@ func (h *Host) hasData(name string, shard uint32) bool {
 	return has
 }
 
+// hears reports whether a node of several shards was heard just now.
+func (h *Host) hears(node string, now time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, known := h.nodes[node]
+	return known && n.fresh(now)
+}
+
 // lacks reports whether another node that was heard after an instant is silent now, and has not said that it ends.
 func (h *Host) lacks(since, now time.Duration) bool {
 	h.mu.Lock()

@@ -49,3 +49,31 @@ func TestNobodyWaitsForANodeThatHasNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestLacksOne: a node that was there and is silent may lead, whatever shards it had. One that is heard, and has given its copy of this
+// shard up, does not.
+func TestLacksOne(t *testing.T) {
+	const now, since = time.Hour, time.Hour - 10*time.Second
+	heard := func(ago time.Duration) map[string]heardNode {
+		return map[string]heardNode{"t": {seen: now - ago}, "x": {seen: now - ago, beat: hostBeat{Node: "x"}}}
+	}
+	for name, c := range map[string]struct {
+		peer  time.Duration // how long ago x was heard of this shard; 0: never
+		nodes map[string]heardNode
+		want  bool
+	}{
+		"silent, of this shard":         {5 * time.Second, nil, true},
+		"silent, of another shard":      {0, heard(5 * time.Second), true},
+		"heard, and without this shard": {5 * time.Second, heard(0), false},
+		"silent since long ago":         {time.Minute, heard(time.Minute), false},
+		"heard":                         {time.Millisecond, heard(0), false},
+	} {
+		n := &Node{opts: Options{Node: "t", Shards: 2}, host: &Host{opts: Options{Node: "t"}, nodes: c.nodes}, peers: newPeers("t")}
+		if c.peer != 0 {
+			n.peers.heard(beat{Node: "x"}, now-c.peer)
+		}
+		if got := n.lacksOne(since, now); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

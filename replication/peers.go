@@ -126,16 +126,16 @@ func (p *peers) leader(now time.Duration) (peer, bool) {
 	return best, found
 }
 
-// lacks reports whether a node that was heard after an instant is silent now, and has not said that it ends.
-func (p *peers) lacks(since, now time.Duration) bool {
+// silent returns the nodes that were heard after an instant and are silent now, and have not said that they end.
+func (p *peers) silent(since, now time.Duration) (names []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name, b := range p.byName {
 		if name != p.readers.own && b.seen >= since && now-b.seen >= beatFresh {
-			return true
+			names = append(names, name)
 		}
 	}
-	return false
+	return names
 }
 
 // epochOf returns the latest epoch of which a node has commits, by its newest beat; 0 if it is not known.
