@@ -8,7 +8,7 @@ const (
 	// levelWithin is the greatest age of its data with which a node counts as level: over slow links it never has the newest commit.
 	// It is the lag up to which a node counts as ready.
 	levelWithin = 5 * time.Second
-	// behindAtFirst is the lag that a node assumes when it begins to follow, so that it is not ready before it is level.
+	// behindAtFirst is the lag that a node assumes when it starts, so that it is not ready before it is level.
 	behindAtFirst = levelWithin + time.Millisecond
 )
 
@@ -27,13 +27,9 @@ func (n *Node) levelUntil(t time.Duration) {
 	}
 }
 
-// notLevel makes this node behind by behindAtFirst at least, since it begins to follow. A node that led may be further behind:
-// it had all commits until its trust ended. How far it has come as a follower is of before that, so the stream has time again to
-// bring what follows.
-func (n *Node) notLevel() {
-	n.progress, n.stands = 0, false
-	n.levelAt.Store(min(n.levelAt.Load(), int64(n.opts.Boot()-behindAtFirst)))
-}
+// followsAnew begins the time for which this node follows after it led. It had all commits until its trust ended, see endTrust. How far
+// it has come as a follower is of before that, so the stream has time again to bring what follows.
+func (n *Node) followsAnew() { n.progress, n.stands = 0, false }
 
 // endTrust ends the trust in the lease: this node may launch nothing more. A node that has the lease and has not begun its epoch may
 // lack commits all the same.

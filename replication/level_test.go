@@ -13,7 +13,7 @@ func TestLagOfAFormerLeader(t *testing.T) {
 		unread          bool          // it has not read the log to its end
 		want            time.Duration
 	}{
-		"deposed at once":            {trusted: time.Minute, want: behindAtFirst},
+		"deposed at once":            {trusted: time.Minute, want: 0},
 		"deposed after a standstill": {trusted: time.Minute, paused: 40 * time.Second, want: 40 * time.Second},
 		"does not lead after all":    {trusted: time.Second, unread: true, want: behindAtFirst + time.Second},
 	} {
@@ -25,7 +25,7 @@ func TestLagOfAFormerLeader(t *testing.T) {
 			n.trusted.Store(int64(now + c.trusted))
 			now += c.trusted + c.paused
 			n.endTrust()
-			n.notLevel()
+			n.followsAnew()
 			if lag := now - time.Duration(n.levelAt.Load()); lag != c.want || n.Trust() > 0 {
 				t.Errorf("the lag is %s, want %s; the trust %s", lag, c.want, n.Trust())
 			}
@@ -44,7 +44,7 @@ func TestFormerLeaderIsNotStuck(t *testing.T) {
 	n.writer.at.LSN = 5
 	n.newTailSession(nil, nil)
 	now += time.Hour
-	n.notLevel()
+	n.followsAnew()
 	n.newTailSession(nil, nil)
 	if waited := now - n.progress; waited >= stuckAfter {
 		t.Errorf("it counts as stuck for %s", waited)

@@ -225,7 +225,7 @@ func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 		err = n.lead(ctx, readyOnce)
 		// The engine has ended, or never began: from here on not even a promise that is still valid permits a launch.
 		n.endTrust()
-		n.notLevel()
+		n.followsAnew()
 		if err != nil {
 			return err
 		}

@@ -168,7 +168,7 @@ func (n *simNode) lead() {
 	n.leading, n.launches = false, false
 	n.node.endTrust()
 	n.node.learnsEnd()
-	n.node.notLevel()
+	n.node.followsAnew()
 	n.node.publishStatus(RoleStandby)
 	if err := n.node.withdraw(); err != nil {
 		n.fail(err)
