@@ -90,6 +90,13 @@ func (h *Host) Wanted() (shards []uint32) {
 	return shards
 }
 
+// Receives reports whether this process receives a copy of a shard. Until it has all, others have the copies that the shard has, and
+// lose none. Safe for concurrent use.
+func (h *Host) Receives(shard uint32) bool {
+	v := h.places.of(shard).value
+	return shard != everywhere && v.Joins == h.opts.Node
+}
+
 // Placed returns a channel of capacity 1 that has an element whenever a place may have changed.
 func (h *Host) Placed() <-chan struct{} { return h.placed }
 

@@ -74,3 +74,25 @@ func TestPlaceThatWentBack(t *testing.T) {
 		t.Errorf("it goes on with %+v", at)
 	}
 }
+
+// TestReceives: a node receives a copy from the beginning of its move until the copy is one of those of the shard. The first shard is on
+// every node.
+func TestReceives(t *testing.T) {
+	h := NewHost(nil)
+	h.opts, h.places = Options{Node: "c", Shards: 4}, newPlaces("cluster", 4)
+	for i, v := range []placeValue{
+		{Shard: 1, Copies: []string{"a", "b"}, Joins: "c", Leaves: "a"},
+		{Shard: 2, Copies: []string{"a", "b"}, Joins: "d"},
+		{Shard: 3, Copies: []string{"b", "c"}},
+	} {
+		v.Cluster, v.Change = "cluster", 1
+		if err := h.places.see(keyState{keyOfPlace(v.Shard), v.encode(), uint64(i + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for shard, want := range []bool{false, true, false, false} {
+		if got := h.Receives(uint32(shard)); got != want {
+			t.Errorf("shard %d: %t", shard, got)
+		}
+	}
+}

@@ -46,13 +46,17 @@ type process struct{ *Server }
 // Status implements web.Engine.
 func (p process) Status() scheduler.Status { return p.status() }
 
-// isReady returns the function that reports whether each of several shards does its part; nil for one, whose status says it.
+// isReady returns the function that reports whether this process does its part in each of several shards; nil for one, whose status says
+// it. It has no part yet in a shard of which it receives a copy.
 func (s *Server) isReady() func() bool {
 	if !s.divided() {
 		return nil
 	}
 	return func() bool {
 		for _, m := range s.members() {
+			if s.cluster.Replication.Host.Receives(m.number) {
+				continue
+			}
 			node := api.Node{Cluster: s.aboutShard(m)}
 			if !web.IsReady(node.Status(m.shard.Status(), access.Who{})) {
 				return false
