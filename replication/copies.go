@@ -122,7 +122,7 @@ func (c *copies) outOfStep(at job.Position) {
 // StandbysInStep returns the number of standbys for whose disks commits wait: they promise, and have all, or nearly all,
 // commits on their disks. It is safe for concurrent use. Tests wait for it.
 func (n *Node) StandbysInStep() (inStep int) {
-	promising := n.leadership.promising(n.opts.Boot())
+	promising := n.leadership.promising()
 	n.copies.mu.Lock()
 	defer n.copies.mu.Unlock()
 	for _, heir := range promising {
@@ -141,12 +141,13 @@ func (n *Node) StandbyWaitsExpired() int {
 	return n.copies.expired
 }
 
-// promising returns the heirs whose promises have not ended.
-func (r *leadership) promising(now time.Duration) (heirs []string) {
+// promising returns the heirs whose promises have not ended, as far as NATS has stored a renewal since: while NATS is away, no note can
+// come, and the end of a promise says nothing about the standby.
+func (r *leadership) promising() (heirs []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range r.tenure.heirs {
-		if r.tenure.promised[name] > now {
+		if r.tenure.promised[name] > r.tenure.renewed {
 			heirs = append(heirs, name)
 		}
 	}
@@ -178,8 +179,7 @@ func (n *Node) awaitCopy(ctx context.Context, at job.Position) {
 // waitsForCopy reports whether a commit is still to wait for the disk of a standby in step, until an instant at most. The channel is
 // closed when the answer may have changed.
 func (n *Node) waitsForCopy(at job.Position, end time.Duration) (waits bool, changed <-chan struct{}) {
-	now := n.opts.Boot()
-	if waits, changed = n.copies.lack(at, n.leadership.promising(now)); !waits || now < end {
+	if waits, changed = n.copies.lack(at, n.leadership.promising()); !waits || n.opts.Boot() < end {
 		return waits, changed
 	}
 	n.copies.outOfStep(at)
