@@ -120,23 +120,20 @@ func TestDrainAcrossReconnects(t *testing.T) {
 		close(p.goesOn)
 		p.wantAlone()
 	})
-	t.Run("with a request in hand, and then the connection is lost", func(t *testing.T) {
-		p := newPair(t)
-		p.ask(0)
-		p.ask(1)
-		p.drain()
-		p.restart(func() {})
-		close(p.goesOn)
-		p.wantAlone()
-	})
-	t.Run("with a connection", func(t *testing.T) {
-		p := newPair(t)
-		p.ask(0)
-		p.ask(1)
-		p.drain()
-		close(p.goesOn)
-		p.wantAlone()
-	})
+	for name, meanwhile := range map[string]func(*pair){
+		"with requests in hand, and then the connection is lost": func(p *pair) { p.restart(func() {}) },
+		"with requests in hand":                                  func(*pair) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t)
+			p.ask(0)
+			p.ask(1)
+			p.drain()
+			meanwhile(p)
+			close(p.goesOn)
+			p.wantAlone()
+		})
+	}
 }
 
 // ask sends a request to leaves, and waits until it is in hand, or waits there behind others.
