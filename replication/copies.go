@@ -141,8 +141,8 @@ func (n *Node) StandbyWaitsExpired() int {
 	return n.copies.expired
 }
 
-// promising returns the heirs whose promises have not ended, as far as NATS has stored a renewal since: while NATS is away, no note can
-// come, and the end of a promise says nothing about the standby.
+// promising returns the heirs that promise: those whose promises had not ended when the newest stored renewal began. While NATS is away,
+// neither notes nor promises come, so the end of a promise alone says nothing about the standby.
 func (r *leadership) promising() (heirs []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

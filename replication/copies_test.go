@@ -2,6 +2,7 @@ package replication
 
 import (
 	"testing"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -34,5 +35,17 @@ func TestDiskThatHangsDelaysOnce(t *testing.T) {
 	c.noted("b", at(102), 103, false)
 	if !lacks(104) {
 		t.Error("its disk writes again, and it is not in step")
+	}
+}
+
+// TestEndOfAPromiseIsShownByARenewal: while NATS is away, neither notes nor promises come. A standby counts until NATS has stored a renewal
+// that began after the end of its promise.
+func TestEndOfAPromiseIsShownByARenewal(t *testing.T) {
+	r := leadership{tenure: tenure{heirs: []string{"b"}, promised: map[string]time.Duration{"b": 10 * time.Second}}}
+	for renewed, want := range map[time.Duration]int{9900 * time.Millisecond: 1, 10100 * time.Millisecond: 0} {
+		r.tenure.renewed = renewed
+		if heirs := r.promising(); len(heirs) != want {
+			t.Errorf("after a renewal at %s: %v count, want %d", renewed, heirs, want)
+		}
 	}
 }
