@@ -43,6 +43,9 @@ func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any
 		return nil, err
 	}
 	schedule, err := x.opts.Zones.Restore(q.def.Spec(), x.calendarsFor(ctx))
+	if err == nil {
+		err = schedule.Admit()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,7 @@ func (z *Zones) compileMany(spec Spec) (*Schedule, *time.Location, error) {
 	return s, loc, nil
 }
 
-// compileMember compiles one of several expressions. A zone of its own overrides that of the schedule. A member
-// without a tick is refused even if others have some, because it would never have an effect.
+// compileMember compiles one of several expressions. A zone of its own overrides that of the schedule.
 func (s *Schedule) compileMember(z *Zones, expr string) (*Schedule, error) {
 	spec := s.spec
 	if spec.Expr = expr; hasZonePrefix(expr) {
@@ -50,13 +49,6 @@ func (s *Schedule) compileMember(z *Zones, expr string) (*Schedule, error) {
 	m, loc, err := z.compileOne(spec)
 	if err != nil {
 		return nil, err
-	}
-	var x Search
-	if _, ok := m.NextIn(&x, m.from-1, m.from); !ok {
-		if err := x.Refusal(); err != nil {
-			return nil, err
-		}
-		return nil, badSchedule("has no tick between starts_at and ends_at; want one that has, or none")
 	}
 	m.spec = Spec{Expr: m.Spec().Expr}
 	if m.kind == Cron && zoneName(loc) != s.spec.Zone {
@@ -106,8 +98,11 @@ func (s *Schedule) nextOfMany(x *Search, after, limit instant.Millis, known []in
 				first = tick
 			}
 		}
-		if first < upto || upto == limit {
-			return first, first < upto && x.err == nil
+		switch {
+		case first < upto && x.err == nil:
+			return first, true
+		case upto == limit:
+			return 0, false
 		}
 	}
 	return 0, false

@@ -64,13 +64,16 @@ func (z *Zones) ParseWith(spec Spec, calendars CalendarLookup) (*Schedule, error
 	return z.compileSchedule(spec, calendars)
 }
 
-// Restore compiles a schedule that was accepted before, without a search for a tick that its exclusions leave: a caller
-// that needs to know asks [Schedule.Check]. So it takes as long as the text is. Otherwise it is like ParseWith.
+// Restore compiles a schedule that was accepted before. Its calendars and the rules of its zones may have changed since, so that
+// some of its expressions have no tick any more: the others go on. A caller that needs to know whether any tick is left asks
+// [Schedule.Check], and one that gives the schedule to a job [Schedule.Admit]. Restore does not search for a tick that exclusions leave,
+// so it takes as long as the text is. Otherwise it is like ParseWith.
 func (z *Zones) Restore(spec Spec, calendars CalendarLookup) (*Schedule, error) {
 	if spec.Exclude == "" {
-		return z.Parse(spec)
-	}
-	if s, ok := z.schedules.get(spec); ok {
+		if s, err := z.Parse(spec); err == nil {
+			return s, nil
+		}
+	} else if s, ok := z.schedules.get(spec); ok {
 		return s, nil
 	}
 	return z.compileUnchecked(spec, calendars)
@@ -87,6 +90,9 @@ func (z *Zones) compileSchedule(spec Spec, calendars CalendarLookup) (*Schedule,
 	if err != nil {
 		return nil, err
 	}
+	if err := s.Admit(); err != nil {
+		return nil, err
+	}
 	if _, err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -96,7 +102,7 @@ func (z *Zones) compileSchedule(spec Spec, calendars CalendarLookup) (*Schedule,
 // compileUnchecked compiles a spec. The exclusions come last, because they are read in the zone that the expression
 // names.
 func (z *Zones) compileUnchecked(spec Spec, calendars CalendarLookup) (*Schedule, error) {
-	compile := z.compileSingle
+	compile := z.compileOne
 	if strings.IndexByte(spec.Expr, '\n') >= 0 {
 		compile = z.compileMany
 	}
@@ -112,19 +118,8 @@ func (z *Zones) compileUnchecked(spec Spec, calendars CalendarLookup) (*Schedule
 		return nil, err
 	}
 	s.spec.Exclude, s.spec.Zone = text, zoneName(loc)
-	if err := s.setFilter(f); err != nil {
-		return nil, err
-	}
+	s.setFilter(f)
 	return s, nil
-}
-
-// compileSingle compiles the only expression of a schedule, and returns the zone of the exclusions.
-func (z *Zones) compileSingle(spec Spec) (*Schedule, *time.Location, error) {
-	s, loc, err := z.compileOne(spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, loc, s.checkWindow()
 }
 
 // compileOne compiles an expression, and returns the zone that it names or is given. The result has no exclusions,
@@ -165,23 +160,6 @@ func (z *Zones) compileOne(spec Spec) (*Schedule, *time.Location, error) {
 		err = s.compileCron(expr, loc)
 	}
 	return s, loc, err
-}
-
-// checkWindow refuses a window without a tick: it is a mistake, and the job would complete unnoticed.
-func (s *Schedule) checkWindow() error {
-	if s.kind != Cron || s.spec.StartsAt == 0 && s.spec.EndsAt == 0 {
-		return nil
-	}
-	unended := *s
-	unended.until = instant.Max
-	first, ok := unended.Next(s.from-1, 0)
-	switch {
-	case !ok:
-		return apierr.Errorf(apierr.InvalidField, "starts_at", "%s must not be after the last tick of the schedule", s.spec.StartsAt)
-	case first >= s.until:
-		return apierr.Errorf(apierr.InvalidField, "ends_at", "%s must be after the first tick of the schedule, which is %s", s.spec.EndsAt, first)
-	}
-	return nil
 }
 
 // newWindow returns a schedule that has only its window. from and until replace zero by the bounds of time, so that a

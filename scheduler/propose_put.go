@@ -51,6 +51,9 @@ func (e *Engine) Prepare(ctx context.Context, def *job.Definition) (*Put, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.Schedule.Admit(); err != nil {
+		return nil, err
+	}
 	x := schedule.SearchFor(ctx, 0)
 	defer x.Done()
 	now := instant.Of(e.opts.Clock.Now())

@@ -51,7 +51,9 @@ func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
 	def := job.Defaults()
 	def.Tenant, def.Name = tenantOf(d.CmdArgs[0].Key), d.CmdArgs[0].Key
 	def.Target = job.Target{Kind: job.TargetNATS, Subject: "out"}
-	def.Schedule = strings.TrimSpace(d.Input)
+	if def.Schedule = strings.TrimSpace(d.Input); strings.Contains(def.Schedule, "\n") {
+		def.Schedules, def.Schedule = strings.Split(def.Schedule, "\n"), ""
+	}
 	def.Retry.Jitter = 0
 	set := map[string]func(string){
 		"overlap":    func(v string) { def.Overlap = must(job.ParseOverlap(v)) },

@@ -21,7 +21,7 @@ import (
 //	start 12:00:00 [lead=250ms] [retention=10s] [history=DAYS] [decisions=N] [catchup=RATE]
 //	                                   a new engine on 2026-01-05, a Monday, UTC, whose steps decide
 //	                                   at most N ticks; a job NAME of the form T/N is of tenant T
-//	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
+//	put NAME [key=value]               the schedule is the line below, or several; keys: overlap missed window
 //	                                   catchup runs attempts paused if concurrent completion timeout
 //	                                   failures jitter calendar ends refusals
 //	calendar NAME                      puts a calendar; the lines are its exclusions. Jobs follow at once

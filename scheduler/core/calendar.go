@@ -132,17 +132,20 @@ func (c *Core) checkCalendars(p *PutCalendar) error {
 // that the put updates may already follow the newer calendar.
 func (c *Core) followCalendars(p *Put) (err error) {
 	spec := p.Profile.Spec
-	if p.Schedule.Kind() == schedule.At || len(spec.Calendars()) == 0 {
+	if len(spec.Calendars()) == 0 {
 		return nil
 	}
-	if n := c.profiles.find(&p.Profile); n != 0 {
+	if n := c.profiles.find(&p.Profile); n != 0 && p.Schedule.Kind() != schedule.At {
 		e := c.profiles.get(n)
-		p.Schedule = e.schedule
-		return e.fault()
+		p.Schedule, err = e.schedule, e.fault()
+	} else {
+		c.profiles.meter.spent += compileEffort
+		p.Schedule, err = c.profiles.rules.Restore(spec, c.calendarOf)
 	}
-	c.profiles.meter.spent += compileEffort
-	p.Schedule, err = c.profiles.rules.Restore(spec, c.calendarOf)
-	return err
+	if err != nil {
+		return err
+	}
+	return p.Schedule.Admit()
 }
 
 // deleteCalendar refuses a calendar that is in use. Otherwise the schedules that refer to it could not be compiled at

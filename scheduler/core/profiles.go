@@ -195,6 +195,10 @@ func (p *profiles) compile(e *profileEntry) {
 	e.schedule, e.err = p.rules.Restore(e.Spec, p.calendars)
 	e.isStale, e.isUnchecked = false, e.err == nil
 	e.meter.spent += compileEffort
+	if e.err == nil && e.schedule.Kind() == schedule.At {
+		e.fault()
+		e.schedule = nil
+	}
 }
 
 // expire has the schedules that refer to a calendar compiled again, and returns their profiles.
