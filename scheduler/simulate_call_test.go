@@ -199,9 +199,15 @@ func simTenant(name string) string { return "tenant-" + name[len(name)-1:] }
 func (w *world) definition(name string, d *modelDef) *job.Definition {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = simTenant(name), name, job.Target{Kind: job.TargetNATS, Subject: "out"}
-	def.Schedule, def.Timezone = d.expr, d.zone
+	def.Schedule, def.Timezone, def.Exclude = d.expr, d.zone, slices.Clone(d.exclude)
+	if d.parts != nil {
+		def.Schedule = ""
+		for _, p := range d.parts {
+			def.Schedules = append(def.Schedules, p.text)
+		}
+	}
 	if d.calendar != "" {
-		def.Exclude = []string{"@calendar " + d.calendar}
+		def.Exclude = append(def.Exclude, "@calendar "+d.calendar)
 	}
 	def.StartsAt, def.EndsAt, def.MaxRuns = instant.Millis(d.starts), instant.Millis(d.ends), uint32(d.maxRuns)
 	def.Jitter, def.AttemptTimeout = time.Duration(d.jitter)*time.Millisecond, time.Duration(d.timeout)*time.Millisecond

@@ -47,6 +47,11 @@ var simCrons = map[string][]string{
 	},
 }
 
+// simMoving are expressions of plans of months and years with days that move.
+var simMoving = []string{
+	"0 3 L * *", "30 2 LW * *", "15 4 15W * *", "0 9 * * 5#3", "30 2 * * 0L", "0 6 L-3,10 * *", "0 12 1W * 3#1", "20 2 31W * *", "0 1 * * 1#5,6L",
+}
+
 // newDef draws a definition.
 func (w *world) newDef() *modelDef {
 	rng, scale := w.rng, w.plan.scale.Milliseconds()
@@ -69,7 +74,14 @@ func (w *world) newDef() *modelDef {
 		d.jitter = min(modelDay, 1+w.between(0, 3*scale))
 	}
 	w.drawRetry(d, scale)
-	w.drawSchedule(d, scale)
+	if w.plan.motley && w.chance(2) {
+		w.drawParts(d, scale)
+	} else {
+		w.drawSchedule(d, scale)
+	}
+	if w.plan.motley && w.chance(3) {
+		w.drawExclude(d, scale)
+	}
 	w.drawLongRetry(d)
 	return d
 }

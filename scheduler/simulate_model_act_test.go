@@ -49,6 +49,9 @@ func (m *model) expect(a *modelAct) string {
 // expectPut expects a refusal, "!", if the job would have no tick, or only one that is long past.
 func (m *model) expectPut(a *modelAct) string {
 	j, d := m.names[a.name], a.def
+	if m.leavesOutDate(d, m.rules) {
+		return "!"
+	}
 	if j != nil && !j.done && d.at == 0 && d.sameTicks(j.def) {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -177,19 +178,36 @@ func (j *modelJob) restart(now int64) {
 // ticksOf returns the ticks of a definition, @every on a grid through an anchor.
 func (m *model) ticksOf(d *modelDef, anchor int64) modelTicks {
 	t := modelTicks{from: d.starts, until: d.ends}
-	zone := pick(d.zone == simMovedZone && m.rules == 1, simMovedTo, d.zone)
-	if lines := m.calendars[d.calendar]; d.calendar != "" {
+	if lines := slices.Concat(m.calendars[d.calendar], d.exclude); len(lines) > 0 {
+		zone := ruledBy(m.rules, d.zone)
 		t.without = func(tick int64) bool { return m.clocks.leavesOut(lines, zone, tick) }
 	}
 	switch {
-	case d.every > 0:
-		t.every, t.anchor = d.every, anchor
-	case d.at > 0:
-		t.list = []int64{d.at}
+	case d.parts != nil:
+		for _, p := range d.parts {
+			t.parts = append(t.parts, m.gridOf(modelPart{cron: p.cron, zone: cmp.Or(p.zone, d.zone), at: p.at, every: p.every}, d.starts))
+		}
 	default:
-		t.list = m.clocks.cron(d.expr, zone)
+		grid := m.gridOf(modelPart{cron: d.expr, zone: d.zone, at: d.at, every: d.every}, anchor)
+		t.every, t.anchor, t.list = grid.every, grid.anchor, grid.list
 	}
 	return t
+}
+
+// gridOf returns the ticks of one schedule, without a window and exclusions.
+func (m *model) gridOf(p modelPart, anchor int64) modelTicks {
+	switch {
+	case p.every > 0:
+		return modelTicks{every: p.every, anchor: anchor}
+	case p.at > 0:
+		return modelTicks{list: []int64{p.at}}
+	}
+	return modelTicks{list: m.clocks.cron(p.cron, ruledBy(m.rules, p.zone))}
+}
+
+// ruledBy returns the zone whose rules count for a zone.
+func ruledBy(rules int, zone string) string {
+	return pick(zone == simMovedZone && rules == 1, simMovedTo, zone)
 }
 
 // count ends the job if it had all its runs.

@@ -3,8 +3,6 @@ package scheduler
 import (
 	"slices"
 	"sort"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -20,7 +18,8 @@ type modelTicks struct {
 	kept, keptFrom int64   // a tick that was due before the rules of the zone changed: the next after keptFrom, whatever they say
 	others         []int64 // ascending, after kept: ticks of the rules before that a job may have stood at instead
 
-	without func(tick int64) bool // what a calendar leaves out; nil is nothing
+	parts   []modelTicks          // of several schedules, instead of the list and the grid
+	without func(tick int64) bool // what exclusions leave out; nil is nothing
 }
 
 // next returns the first tick after an instant, 0 if there is none.
@@ -51,8 +50,20 @@ func (t *modelTicks) has(at int64) bool {
 
 // any returns the first tick after an instant, be it left out or not.
 func (t *modelTicks) any(after int64) int64 {
-	after = max(after, t.from-1)
-	tick := int64(0)
+	tick := t.onGrid(max(after, t.from-1))
+	for i := range t.parts {
+		if at := t.parts[i].onGrid(max(after, t.from-1)); at != 0 && (tick == 0 || at < tick) {
+			tick = at
+		}
+	}
+	if t.until > 0 && tick >= t.until {
+		return 0
+	}
+	return tick
+}
+
+// onGrid returns the first instant of the list or of the grid after another.
+func (t *modelTicks) onGrid(after int64) (tick int64) {
 	if t.every > 0 {
 		tick = t.anchor + (after-t.anchor)/t.every*t.every
 		for tick > after {
@@ -63,9 +74,6 @@ func (t *modelTicks) any(after int64) int64 {
 		}
 	} else if i := sort.Search(len(t.list), func(i int) bool { return t.list[i] > after }); i < len(t.list) {
 		tick = t.list[i]
-	}
-	if t.until > 0 && tick >= t.until {
-		return 0
 	}
 	return tick
 }
@@ -83,13 +91,13 @@ type modelClocks struct {
 	from, to int64              // minutes since the epoch
 	walls    map[string][]int32 // by zone: what the wall clock shows, in minutes as if it were UTC
 	ticks    map[string][]int64 // by expression and zone
-	lines    map[string]modelCron
+	lines    map[string]modelLine
 }
 
 func newModelClocks(from, to time.Time) *modelClocks {
 	return &modelClocks{
 		from: from.Unix() / 60, to: to.Unix() / 60,
-		walls: make(map[string][]int32), ticks: make(map[string][]int64), lines: make(map[string]modelCron),
+		walls: make(map[string][]int32), ticks: make(map[string][]int64), lines: make(map[string]modelLine),
 	}
 }
 
@@ -134,109 +142,4 @@ func (c *modelClocks) cron(expr, zone string) []int64 {
 	}
 	c.ticks[key] = list
 	return list
-}
-
-// leavesOut reports whether lines of five fields match the minute that a zone's clock shows at an instant.
-func (c *modelClocks) leavesOut(lines []string, zone string, at int64) bool {
-	minute := at/60_000 - c.from
-	wall := c.wall(zone)
-	if minute < 0 || minute >= int64(len(wall)) {
-		return false
-	}
-	for _, line := range lines {
-		x, ok := c.lines[line]
-		if !ok {
-			x = parseModelCron(line)
-			c.lines[line] = x
-		}
-		if x.matches(wall[minute]) {
-			return true
-		}
-	}
-	return false
-}
-
-// modelCron is an expression taken apart.
-type modelCron struct {
-	seconds                        []int
-	minutes, hours, doms, mons, ds []int
-	wild                           bool // the minute or the hour begins with a star
-	either                         bool // one of the two day fields is enough
-}
-
-var modelMacros = map[string]string{
-	"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *",
-}
-
-func parseModelCron(expr string) modelCron {
-	if fields, ok := modelMacros[expr]; ok {
-		expr = fields
-	}
-	f := strings.Fields(expr)
-	x := modelCron{seconds: []int{0}}
-	if len(f) == 6 {
-		x.seconds = parseModelField(f[0], 0, 59)
-		f = f[1:]
-	}
-	star := func(i int) bool { return f[i][0] == '*' }
-	x.minutes, x.hours = parseModelField(f[0], 0, 59), parseModelField(f[1], 0, 23)
-	x.doms, x.mons, x.ds = parseModelField(f[2], 1, 31), parseModelField(f[3], 1, 12), parseModelField(f[4], 0, 6)
-	x.wild = star(0) || star(1)
-	x.either = !star(2) && !star(4)
-	return x
-}
-
-func parseModelField(field string, low, high int) (values []int) {
-	number := func(s string) int {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			panic(field)
-		}
-		return n
-	}
-	for item := range strings.SplitSeq(field, ",") {
-		item, step, stepped := strings.Cut(item, "/")
-		from, to, by := low, high, 1
-		if first, last, isRange := strings.Cut(item, "-"); isRange {
-			from, to = number(first), number(last)
-		} else if item != "*" {
-			if from = number(item); !stepped {
-				to = from
-			}
-		}
-		if stepped {
-			by = number(step)
-		}
-		for v := from; v <= to; v += by {
-			values = append(values, v)
-		}
-	}
-	slices.Sort(values)
-	return slices.Compact(values)
-}
-
-// matches reports whether a minute of the wall clock is one of the expression.
-func (x *modelCron) matches(wall int32) bool {
-	if !slices.Contains(x.minutes, int(wall%60)) || !slices.Contains(x.hours, int(wall/60%24)) {
-		return false
-	}
-	t := time.Unix(int64(wall)*60, 0).UTC()
-	if !slices.Contains(x.mons, int(t.Month())) {
-		return false
-	}
-	dom, dow := slices.Contains(x.doms, t.Day()), slices.Contains(x.ds, int(t.Weekday()))
-	if x.either {
-		return dom || dow
-	}
-	return dom && dow
-}
-
-// matchesAny reports whether a minute from one up to, not including, another is one of the expression.
-func (x *modelCron) matchesAny(from, to int32) bool {
-	for w := from; w < to; w++ {
-		if x.matches(w) {
-			return true
-		}
-	}
-	return false
 }

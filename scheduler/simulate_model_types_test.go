@@ -1,5 +1,7 @@
 package scheduler
 
+import "slices"
+
 // The words of the model. It knows the product by nothing but what callers, targets and the log see:
 // these files import neither job nor wheel, and use no type of this package but their own.
 
@@ -8,7 +10,9 @@ type modelDef struct {
 	expr, zone   string
 	at           int64 // of a one-shot
 	every        int64
+	parts        []modelPart // of several schedules, instead of the one; expr has all of them
 	starts, ends int64
+	exclude      []string
 	calendar     string // "" is none
 	maxRuns      int
 	jitter       int64
@@ -27,6 +31,14 @@ type modelDef struct {
 	payload        int // bytes
 }
 
+// modelPart is one of several schedules: cron, @at or @every.
+type modelPart struct {
+	text      string // as callers write it
+	cron      string
+	zone      string // "" is that of the job
+	at, every int64
+}
+
 type modelRetry struct {
 	attempts            int
 	first, most, maxAge int64
@@ -36,7 +48,13 @@ type modelRetry struct {
 
 // sameTicks reports whether two definitions have one schedule.
 func (d *modelDef) sameTicks(o *modelDef) bool {
-	return d.expr == o.expr && d.zone == o.zone && d.at == o.at && d.every == o.every && d.starts == o.starts && d.ends == o.ends && d.calendar == o.calendar
+	return d.expr == o.expr && d.zone == o.zone && d.at == o.at && d.every == o.every && d.starts == o.starts && d.ends == o.ends && d.calendar == o.calendar &&
+		slices.Equal(d.parts, o.parts) && slices.Equal(d.exclude, o.exclude)
+}
+
+// isIn reports whether a definition is read in a zone.
+func (d *modelDef) isIn(zone string) bool {
+	return d.zone == zone || slices.ContainsFunc(d.parts, func(p modelPart) bool { return p.zone == zone })
 }
 
 // limit returns how many runs may go on at a time, 0 for any number.

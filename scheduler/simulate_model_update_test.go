@@ -189,7 +189,7 @@ func restOf(ticks *modelTicks, list []int64) (rest [][2]int64) {
 func (m *model) takeReplan(begins bool) {
 	m.following = begins
 	for _, j := range m.order {
-		inZone := j.def.zone != "" && j.def.every == 0
+		inZone := j.def.zone != "" && j.def.every == 0 || slices.ContainsFunc(j.def.parts, func(p modelPart) bool { return p.zone != "" })
 		if j.def.calendar != "" || inZone || len(j.befores) > 0 {
 			for i := range j.befores {
 				if b := &j.befores[i]; b.open && !begins {
@@ -230,7 +230,7 @@ func (m *model) changeRules(rules int) {
 	}
 	m.rules = rules
 	for _, j := range m.order {
-		if j.def.zone != simMovedZone || j.deleted {
+		if !j.def.isIn(simMovedZone) || j.deleted {
 			continue
 		}
 		due := j.overdue(m.now)
@@ -279,9 +279,9 @@ func (m *model) hasTicks(d *modelDef) bool {
 	return ticks.next(m.top+modelDay) != 0
 }
 
-// isBarren reports whether the rules of its zone have left a definition no tick beside its calendar.
+// isBarren reports whether the rules of its zone have left a definition no tick beside its exclusions.
 func (m *model) isBarren(d *modelDef) bool {
-	return d.zone == simMovedZone && d.calendar != "" && !m.hasTicks(d)
+	return d.isIn(simMovedZone) && (d.calendar != "" || d.exclude != nil) && !m.hasTicks(d)
 }
 
 // leavesAll reports whether a calendar leaves ticks to all the jobs that follow it.

@@ -22,6 +22,7 @@ type simPlan struct {
 	commitMax    int  // bytes of a commit
 	liveMax      int  // 0: as many as an engine has by itself
 	fickle       bool // callers change a job several times within the lead
+	motley       bool // jobs have several schedules, and exclusions of their own
 
 	lifetime time.Duration // of the process, on average
 	outages  time.Duration // the longest
@@ -39,7 +40,7 @@ const simDay = 24 * time.Hour
 // newPlan draws the plan of a seed. Of ten seeds one is a year, three are months and six are hours.
 func newPlan(seed uint64) *simPlan {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	p := &simPlan{seed: seed, fickle: seed%7 == 3 && seed%10 >= 4, start: time.Date(2025+rng.IntN(4), time.Month(1+rng.IntN(12)), 1+rng.IntN(28), 0, 0, 0, 0, time.UTC)}
+	p := &simPlan{seed: seed, fickle: seed%7 == 3 && seed%10 >= 4, motley: seed%4 == 1, start: time.Date(2025+rng.IntN(4), time.Month(1+rng.IntN(12)), 1+rng.IntN(28), 0, 0, 0, 0, time.UTC)}
 	switch n := seed % 10; {
 	case n == 0:
 		p.kind, p.span, p.jobs, p.scale = "year", 366*simDay, 2500, time.Hour
