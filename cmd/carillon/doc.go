@@ -3,9 +3,9 @@
 //
 // Flags, environment variables and signals exist only here, but for the variables that describe a terminal (package
 // terminal); what they set is passed to the packages of the module as options. Each group of commands has a file. The
-// commands share console.go (where text goes), form.go (JSON and YAML), style.go (tables and colours), progress.go,
-// watch.go, errors.go (what a failure says) and remote.go (the way to a server). Completion and the manual page are made
-// from the same grammar as --help: complete_line.go and man.go.
+// commands share console.go (where text goes), form.go (JSON and YAML), form_text.go (texts in YAML), style.go (tables
+// and colours), progress.go, watch.go, errors.go (what a failure says) and remote.go (the way to a server). Completion
+// and the manual page are made from the same grammar as --help: complete_line.go and man.go.
 //
 // # The path of a command
 //

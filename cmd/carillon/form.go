@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,29 +68,12 @@ func yamlOf(text []byte) ([]byte, error) {
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	for _, node := range nodes {
-		plainScalars(node)
+		styleScalars(node)
 		if err := enc.Encode(node); err != nil {
 			return nil, err
 		}
 	}
 	return b.Bytes(), enc.Close()
-}
-
-// ambiguous matches strings that readers of YAML 1.1, which are common, take for booleans or for base-60 numbers. They
-// are quoted, so that such a reader sees the string.
-var ambiguous = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$|^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
-
-// plainScalars removes the tags of all scalars except strings: the digits show what a number is. A string keeps its tag,
-// and is quoted if it could be read as something else.
-func plainScalars(node *yaml.Node) {
-	if node.Kind == yaml.ScalarNode && node.Tag != "!!str" {
-		node.Tag = ""
-	} else if ambiguous.MatchString(node.Value) {
-		node.Style = yaml.DoubleQuotedStyle
-	}
-	for _, child := range node.Content {
-		plainScalars(child)
-	}
 }
 
 // printRecord prints one value of a stream: a line of JSON, or a YAML document. One record at a time, so that a stream
