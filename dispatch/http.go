@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -44,8 +45,7 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 	return p.masked(err)
 }
 
-// request sends a delivery. If a kept-alive connection breaks before any answer, the transport may repeat
-// the request on another one; by the Idempotency-Key the target recognises the same run.
+// request sends a delivery once. If a kept-alive connection breaks before any answer, the attempt has failed.
 func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) err
 		return bar(refusal)
 	}
 	if err != nil {
-		return withoutURL(err)
+		return noAnswer(withoutURL(err))
 	}
 	defer resp.Body.Close()
 	// The answer has arrived. A target that sends its body slowly must not keep the place until the timeout.
@@ -98,7 +98,24 @@ func newRequest(ctx context.Context, d *job.Delivery) (*http.Request, error) {
 		return nil, err
 	}
 	setHeaders(req.Header, d, len(content) > 0)
+	sendOnce(req)
 	return req, nil
+}
+
+// sendOnce keeps the transport from sending a request again that a target may have received: each attempt has a fence of its own,
+// and is one of max_attempts. net/http repeats what it takes for idempotent, on one kept-alive connection after the other
+// ([http.Transport] has the rules): a GET whose body it can make anew, and what has one of two headers, which it looks up under their
+// canonical names. The names of headers have no case, so a target reads those. What no connection has carried may still be sent again.
+func sendOnce(req *http.Request) {
+	for _, name := range []string{headerIdempotencyKey, "X-" + headerIdempotencyKey} {
+		if values := req.Header.Values(name); len(values) > 0 {
+			req.Header.Del(name)
+			req.Header[strings.ToLower(name)] = values
+		}
+	}
+	if req.Method == http.MethodGet {
+		req.Body = io.NopCloser(bytes.NewReader(nil)) // the transport finds it empty, and sends none
+	}
 }
 
 // bodyOf returns the body of the request: the payload, or nothing for a method without a body.
@@ -136,6 +153,14 @@ func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 // drain reads a short body to its end, so that the connection can be used again. It ignores errors,
 // because the status has already determined the outcome.
 func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainBytesMax) }
+
+// noAnswer returns the error of a request without an answer in words.
+func noAnswer(err error) error {
+	if errors.Is(err, io.EOF) || strings.HasSuffix(err.Error(), "server closed idle connection") {
+		return errors.New("the target closed the connection without an answer")
+	}
+	return err
+}
 
 // withoutURL removes the URL from an error of net/http, because a URL often contains a secret.
 func withoutURL(err error) error {

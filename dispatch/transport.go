@@ -11,7 +11,7 @@ import (
 
 const (
 	dialTimeout         = 10 * time.Second // for the connection, and again for its TLS handshake; the attempt's timeout may be shorter
-	idleConnTimeout     = 90 * time.Second // a job that fires each minute finds its connection open
+	idleConnTimeout     = 4 * time.Second  // shorter than the 5 s after which many servers close: a request that meets the end of its connection is a failed attempt
 	idleConnsMax        = 2048             // each costs a file descriptor; beyond it connections are closed after use
 	responseHeaderBytes = 64 << 10         // a longer header fails the attempt; with the default of InFlightMax, this bounds the memory for headers to 1 GiB
 	http2PingAfter      = 15 * time.Second // silence after which a connection is probed, and the wait for the answer
