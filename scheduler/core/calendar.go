@@ -6,7 +6,6 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/schedule"
 )
 
 // A calendar is shared. When it changes, so do the schedules and the next ticks of all jobs that refer to it. The
@@ -135,7 +134,7 @@ func (c *Core) followCalendars(p *Put) (err error) {
 	if len(spec.Calendars()) == 0 {
 		return nil
 	}
-	if n := c.profiles.find(&p.Profile); n != 0 && p.Schedule.Kind() != schedule.At {
+	if n := c.profiles.find(&p.Profile); n != 0 {
 		e := c.profiles.get(n)
 		p.Schedule, err = e.schedule, e.fault()
 	} else {

@@ -13,7 +13,7 @@ import (
 type profileEntry struct {
 	job.Profile
 	hasCalendar bool               // the schedule refers to a calendar
-	schedule    *schedule.Schedule // nil for one-shots
+	schedule    *schedule.Schedule // nil for one-shots without exclusions, which share one profile
 	isStale     bool               // the schedule is to be compiled, before its next use
 	isUnchecked bool               // whether the exclusions leave a tick was not looked at since it was compiled
 	gaveUp      bool               // the last search for a tick took too many steps
@@ -34,6 +34,9 @@ func (e *profileEntry) fault() error {
 	}
 	return e.err
 }
+
+// isOneShot reports whether the jobs of the profile have one tick each.
+func (e *profileEntry) isOneShot() bool { return e.schedule == nil || e.schedule.Kind() == schedule.At }
 
 // follows reports whether jobs have the profile and its schedule refers to a calendar.
 func (e *profileEntry) follows(ref string) bool {

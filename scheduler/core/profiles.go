@@ -99,7 +99,7 @@ func (p *profiles) intern(v job.Profile, s *schedule.Schedule) (n uint32, isNew 
 		p.at(n).refs++
 		return n, false
 	}
-	if s != nil && s.Kind() == schedule.At {
+	if v.Spec.Expr == "" {
 		s = nil
 	}
 	if k := len(p.freeList); k > 0 {
@@ -195,10 +195,6 @@ func (p *profiles) compile(e *profileEntry) {
 	e.schedule, e.err = p.rules.Restore(e.Spec, p.calendars)
 	e.isStale, e.isUnchecked = false, e.err == nil
 	e.meter.spent += compileEffort
-	if e.err == nil && e.schedule.Kind() == schedule.At {
-		e.fault()
-		e.schedule = nil
-	}
 }
 
 // expire has the schedules that refer to a calendar compiled again, and returns their profiles.

@@ -89,7 +89,7 @@ func (c *Core) mustWait(r *hotRow) bool {
 		return false
 	}
 	t := c.tenantOf(r)
-	isOneShot := p.schedule == nil
+	isOneShot := p.isOneShot()
 	switch {
 	case t.hasAllRuns():
 		return isOneShot
