@@ -186,6 +186,10 @@ func (w *world) put(name string) *modelAct {
 		o.overlap, o.maxConcurrent, o.missed, o.window, o.maxCatchup = d.overlap, d.maxConcurrent, d.missed, d.window, d.maxCatchup
 		o.retry, o.jitter, o.maxRuns, o.reported, o.paused = d.retry, d.jitter, d.maxRuns, d.reported, d.paused
 		d = &o
+		if w.plan.motley && w.chance(4) { // and what its schedule leaves out
+			d.exclude = nil
+			w.drawExclude(d, w.plan.scale.Milliseconds())
+		}
 	}
 	w.fill(d)
 	if d.at > 0 && w.chance(pick(j == nil, 3, 2)) {
