@@ -12,8 +12,8 @@ type modelCron struct {
 	seconds                        []int
 	minutes, hours, doms, mons, ds []int
 	moving, weekly                 []string // items that move, of the two day fields
-	wild                           bool // the minute or the hour begins with a star
-	either                         bool // one of the two day fields is enough
+	wild                           bool     // the minute or the hour begins with a star
+	either                         bool     // one of the two day fields is enough
 }
 
 var modelMacros = map[string]string{

@@ -166,6 +166,9 @@ func (s *Server) furtherWarnings() (warnings []string) {
 	if b := s.opened.Load(); b != nil {
 		warnings = append(warnings, b.Strangers()...)
 	}
+	if s.opts.Warnings != nil {
+		warnings = append(warnings, s.opts.Warnings()...)
+	}
 	return append(warnings, s.access.Warnings()...)
 }
 

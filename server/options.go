@@ -170,8 +170,12 @@ type Options struct {
 
 	Traces TraceOptions // OpenTelemetry; the zero value traces nothing
 
-	Logger  *slog.Logger // default slog.Default()
+	Logger  *slog.Logger // default slog.Default(); its handler must not wait, because whatever logs a line would wait too
 	Version string       // version of the program, as the status reports it; default "dev"
+
+	// Warnings returns what the program itself has to warn of, for the status: whole sentences, and none if all is well. It must
+	// not wait. nil: nothing.
+	Warnings func() []string
 
 	// OnRecovery is called from time to time with the progress of the start; in a cluster also later, when the
 	// node joins anew. Calls come one at a time, and the start waits for each to return. nil: no calls.

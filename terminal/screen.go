@@ -42,8 +42,12 @@ func ScreenOf(w io.Writer, colours Colours) Screen {
 	return s
 }
 
-// IsTerminal reports whether a writer is a terminal. A writer that wraps one is none: it may change what is written.
+// IsTerminal reports whether a writer is a terminal. A writer that wraps one is none, because it may change what is written, but for
+// [Unblocked].
 func IsTerminal(w io.Writer) bool {
+	if u, ok := w.(*Unblocked); ok {
+		w = u.to
+	}
 	f, ok := w.(*os.File)
 	return ok && isTerminalFile(f)
 }

@@ -24,7 +24,8 @@ type console struct {
 	// parsed it is the zero value: no terminal.
 	screen terminal.Screen // of out
 
-	hangups <-chan os.Signal // of a server; see holdHangups
+	hangups <-chan os.Signal    // of a server; see holdHangups
+	log     *terminal.Unblocked // of a server or worker; see unblock
 
 	// decides whether the next one needs a separator
 	documents int                // YAML documents that were printed

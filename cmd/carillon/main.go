@@ -82,6 +82,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // so that tests can call it.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	con := &console{in: in, out: out, err: errs, hangups: holdHangups(args)} // before anything that takes time
+	defer con.endLog()
 	grammar := &cli{}
 	parser, err := newParser(grammar, con)
 	if err != nil {

@@ -126,9 +126,12 @@ Three nodes whose embedded NATS servers form the cluster, here on one machine; t
 // Run implements the command. The flags are checked before the server starts, so that a mistake changes nothing. A
 // failure to print the ready line stops the server, because the program that waits for it would wait in vain.
 func (c *serveCmd) Run(con *console) error {
+	con.unblock()
 	start := &recovery{con: con}
 	logger := newLogger(start, c.LogFormat, c.LogLevel)
 	start.logger = logger
+	con.tellDropped(logger)
+	adoptStandardLog(logger)
 	// Before anything is created in it.
 	if err := checkDataDir(c.Data); err != nil {
 		return err
@@ -153,8 +156,8 @@ func (c *serveCmd) Run(con *console) error {
 	started := make(chan struct{})
 	tuneRuntime(ctx, logger, started)
 	// From here on a signal ends the start too.
-	obeySignals(logger, cancel)
-	opts.OnRecovery = start.update
+	obeySignals(logger, cancel, con.exitNow)
+	opts.OnRecovery, opts.Warnings = start.update, con.logWarnings
 	s, err := server.Start(ctx, opts)
 	start.end()
 	close(started)

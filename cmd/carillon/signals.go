@@ -17,7 +17,7 @@ const repeatIgnored = time.Second
 // obeySignals calls stop at the first SIGTERM or SIGINT, and ends the process at the second. The second signal is the
 // way out of a close that hangs; what was acknowledged is durable before that. The goroutine lives as long as the
 // process.
-func obeySignals(logger *slog.Logger, stop context.CancelFunc) {
+func obeySignals(logger *slog.Logger, stop context.CancelFunc, exit func(status int)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -28,7 +28,7 @@ func obeySignals(logger *slog.Logger, stop context.CancelFunc) {
 		for range signals {
 			if time.Since(first) > repeatIgnored {
 				logger.Warn("ending at once: second signal")
-				os.Exit(exitFailed)
+				exit(exitFailed)
 			}
 		}
 	}()

@@ -111,10 +111,13 @@ func (c *workerCmd) options(con *console, r *remote, e *endpoint) worker.Options
 	if name == "" {
 		name = hostToken()
 	}
+	con.unblock()
+	logger := newLogger(con.err, c.LogFormat, c.LogLevel).With(slog.String("worker", name))
+	con.tellDropped(logger)
 	return worker.Options{
 		Conn: r.nc, Client: r.Client, Tenant: e.Tenant, Name: name, Allow: c.Allow, State: c.State,
 		Parallel: c.Parallel, Waiting: c.Waiting, Heartbeat: time.Duration(c.Heartbeat), Grace: time.Duration(c.Grace),
-		Logger: newLogger(con.err, c.LogFormat, c.LogLevel).With(slog.String("worker", name)),
+		Logger: logger,
 	}
 }
 
