@@ -73,7 +73,7 @@
 //
 //	nats, request, jetstream   refuse with a subject of NATS, of inboxes or of Carillon
 //	request    refuses with a service error code of 4xx
-//	http       refuses with 3xx, 4xx, an invalid URL, a closed address, an address of this process
+//	http       refuses with 101, 3xx, 4xx, an invalid URL, a closed address, an address of this process
 //	handler    refuses with [Refuse], asks for a pause with [RetryAfter]
 //
 // A target that the run's tenant may not have ends the run (Died in the outcome), whatever its retry policy

@@ -20,7 +20,8 @@ const (
 	// drainBytesMax bounds how much of a body is read, in bytes, so that its connection can be used again.
 	// With a longer body, the connection is closed.
 	drainBytesMax = 64 << 10
-	// drainTimeMax bounds the time for that. The status has already determined the outcome.
+	// drainTimeMax bounds the time for whatever reads a body. The status has already determined the outcome, and a target that sends
+	// its body slowly must not keep the place until the timeout.
 	drainTimeMax = 250 * time.Millisecond
 )
 
@@ -47,8 +48,6 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 
 // request sends a delivery once. If a kept-alive connection breaks before any answer, the attempt has failed.
 func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	req, err := newRequest(ctx, p.Delivery)
 	if err != nil {
 		return Refuse(withoutURL(err))
@@ -64,6 +63,11 @@ func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) err
 	if err != nil {
 		return err
 	}
+	return exchange(transport, req, p.credentials)
+}
+
+// exchange sends a request and judges its answer.
+func exchange(transport http.RoundTripper, req *http.Request, c job.Credentials) error {
 	resp, err := transport.RoundTrip(req)
 	if refusal := refusalOf(err); refusal != nil {
 		return bar(refusal)
@@ -71,14 +75,12 @@ func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) err
 	if err != nil {
 		return noAnswer(withoutURL(err))
 	}
-	defer resp.Body.Close()
-	// The answer has arrived. A target that sends its body slowly must not keep the place until the timeout.
-	defer time.AfterFunc(drainTimeMax, cancel).Stop()
+	defer endBody(req.Context(), resp.Body)()
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		drain(resp.Body)
 		return nil
 	}
-	return answerError(p.credentials, resp)
+	return answerError(c, resp)
 }
 
 // newRequest builds the request of a delivery. An error wraps a Failure that is refused: another attempt

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,22 +12,37 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// answerError returns the error for an answer that is not 2xx, with Refused and RetryAfter set. A 3xx
-// refuses as well: another attempt would get the same redirect.
+// endBody closes the body of an answer drainTimeMax from now, when the attempt ends, or when the caller calls end, whatever comes first.
+// That ends a read of the body. The end of the request's context would not end every read: after a 101 the connection itself is
+// the body, and the transport has let go of it. A close may wait for a target that does not read, so it has a goroutine of its own.
+func endBody(attempt context.Context, body io.Closer) (end func()) {
+	ctx, end := context.WithTimeout(attempt, drainTimeMax)
+	context.AfterFunc(ctx, func() { _ = body.Close() })
+	return end
+}
+
+// answerError returns the error for an answer that is not 2xx, with Refused and RetryAfter set. A 101 and
+// a 3xx refuse as well: another attempt would get the same answer.
 func answerError(c job.Credentials, resp *http.Response) error {
 	return &Failure{
 		Err:        answerText(c, resp),
-		Refused:    is3xx(resp) || blamesRequest(resp.StatusCode),
+		Refused:    switches(resp) || is3xx(resp) || blamesRequest(resp.StatusCode),
 		RetryAfter: parseRetryAfter(resp.Header.Get(headerRetryAfter), time.Now()),
 	}
 }
 
 func is3xx(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
 
+// switches reports whether the target says that it speaks another protocol from here on. What follows is no body, and may never end.
+func switches(resp *http.Response) bool { return resp.StatusCode == http.StatusSwitchingProtocols }
+
 // answerText returns the error text for an answer. A 3xx is a redirect only if it has a Location; its
 // body is omitted, since it repeats the Location in HTML.
 func answerText(c job.Credentials, resp *http.Response) error {
 	text := fmt.Sprintf("HTTP %d", resp.StatusCode)
+	if switches(resp) {
+		return errors.New(text + " Switching Protocols: the target changes to another protocol, which Carillon does not speak; want a status of 2xx")
+	}
 	if is3xx(resp) {
 		if to := resp.Header.Get("Location"); to != "" {
 			drain(resp.Body)
