@@ -14,7 +14,13 @@ const (
 	idleConnTimeout     = 4 * time.Second  // shorter than the 5 s after which many servers close: a request that meets the end of its connection is a failed attempt
 	idleConnsMax        = 2048             // each costs a file descriptor; beyond it connections are closed after use
 	responseHeaderBytes = 64 << 10         // a longer header fails the attempt; with the default of InFlightMax, this bounds the memory for headers to 1 GiB
-	http2PingAfter      = 15 * time.Second // silence after which a connection is probed, and the wait for the answer
+
+	// http2PingAfter is the silence after which an HTTP/2 connection is probed, and again the wait for the answer. So a dead connection is
+	// noticed in ten seconds, whatever the timeouts of its attempts. Shorter would annoy servers that count pings.
+	http2PingAfter = 5 * time.Second
+	// http2WriteMax is the time after which an HTTP/2 connection is closed if the target takes no byte of what is written to it. All attempts on
+	// a connection wait for a write that is stuck, even when they end, and a target that goes on sending never looks silent to the probes.
+	http2WriteMax = 5 * time.Second
 )
 
 // newTransport returns a transport of http targets that share a reach and a client certificate; nil is none. It
@@ -33,8 +39,9 @@ func newTransport(o Options, reach job.Reach, own *tls.Certificate) *http.Transp
 		DisableCompression:     true, // only a few bytes of an answer are read
 		HTTP2: &http.HTTP2Config{
 			// Without it, every attempt to a host would share a dead connection until its timeout.
-			SendPingTimeout: http2PingAfter,
-			PingTimeout:     http2PingAfter,
+			SendPingTimeout:  http2PingAfter,
+			PingTimeout:      http2PingAfter,
+			WriteByteTimeout: http2WriteMax,
 		},
 	}
 	if o.TLS != nil {
