@@ -125,7 +125,7 @@ func TestHTTPClosedAddresses(t *testing.T) {
 
 // TestHTTPPassesProxiesOver keeps the environment from choosing what is dialled.
 func TestHTTPPassesProxiesOver(t *testing.T) {
-	if newTransport(Options{}.withDefaults(), job.Reach{}, nil).Proxy != nil {
+	if newTransports(Options{}.withDefaults()).common.Proxy != nil {
 		t.Error("a proxy of the environment would be used, and dial what it likes")
 	}
 }

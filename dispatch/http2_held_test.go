@@ -25,7 +25,7 @@ const (
 // dialPipe returns a transport of real targets whose connections are pipes over which HTTP/2 is spoken. The other ends come on the channel.
 func dialPipe() (*http.Transport, <-chan net.Conn) {
 	targets := make(chan net.Conn, 10)
-	transport := newTransport(Options{}, job.Reach{}, nil)
+	transport := newTransports(Options{}.withDefaults()).common
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	transport.DialContext = func(context.Context, string, string) (net.Conn, error) {

@@ -82,6 +82,10 @@ type Options struct {
 	// attempt in flight costs about 30 KB and a socket.
 	InFlightMax int
 
+	// HTTPMax is the same for the kind http, and bounds its connections as well, with those that no attempt uses. 0 means
+	// InFlightMax.
+	HTTPMax int
+
 	// PublishMax is the same for the kind nats, whose attempts end as soon as the server has the message.
 	// 0 means 262,144.
 	PublishMax int
@@ -112,6 +116,7 @@ func (o Options) withDefaults() Options {
 	o.ConcurrencyPerTarget = cmp.Or(o.ConcurrencyPerTarget, 64)
 	o.StreamWindow = cmp.Or(o.StreamWindow, 4096)
 	o.InFlightMax = cmp.Or(o.InFlightMax, 16_384)
+	o.HTTPMax = cmp.Or(o.HTTPMax, o.InFlightMax)
 	o.PublishMax = cmp.Or(o.PublishMax, 1<<18)
 	o.TenantLinksMax = cmp.Or(o.TenantLinksMax, tenantLinksMax)
 	o.ConfirmPause = cmp.Or(o.ConfirmPause, confirmPause)
@@ -131,6 +136,7 @@ func (o Options) validate() error {
 	atLeast("ConcurrencyPerTarget", int64(o.ConcurrencyPerTarget), 1)
 	atLeast("StreamWindow", int64(o.StreamWindow), 1)
 	atLeast("InFlightMax", int64(o.InFlightMax), 1)
+	atLeast("HTTPMax", int64(o.HTTPMax), 1)
 	atLeast("PublishMax", int64(o.PublishMax), 1)
 	atLeast("TenantLinksMax", int64(o.TenantLinksMax), 1)
 	if o.TenantNATS != nil && o.NATS == nil {

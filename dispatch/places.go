@@ -103,8 +103,11 @@ func newPlaces(o Options) *places {
 	s := &places{perTarget: o.ConcurrencyPerTarget, streamWindow: o.StreamWindow, inFlight: o.InFlight, lanes: make(map[job.Lane]*lane), totals: make(map[string]*tenantTotal)}
 	for kind := range s.kinds {
 		most := load{o.InFlightMax, kindBytesMax}
-		if job.TargetKind(kind) == job.TargetNATS {
+		switch job.TargetKind(kind) {
+		case job.TargetNATS:
 			most.attempts = o.PublishMax
+		case job.TargetHTTP:
+			most.attempts = o.HTTPMax
 		}
 		share := load{max(1, most.attempts*tenantShare/4), most.bytes * tenantShare / 4}
 		s.kinds[kind] = kindPlaces{kind: kind, most: most, share: share, tenants: make(map[string]*tenantPlaces)}

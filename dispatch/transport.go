@@ -24,12 +24,12 @@ const (
 )
 
 // newTransport returns a transport of http targets that share a reach and a client certificate; nil is none. It
-// dials each target itself, with the guard's check, and never through a proxy, even if the environment names
+// dials each target itself, with one of the sockets, with the guard's check, and never through a proxy, even if the environment names
 // one: a proxy would dial addresses that the guard cannot check.
-func newTransport(o Options, reach job.Reach, own *tls.Certificate) *http.Transport {
+func newTransport(o Options, s *sockets, reach job.Reach, own *tls.Certificate) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: newGuard(o, reach).control}
 	t := &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            s.bounded(dialer.DialContext),
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    dialTimeout,
 		MaxIdleConns:           idleConnsMax,

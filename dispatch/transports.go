@@ -20,8 +20,9 @@ const idleConnsOwnMax = 64
 // allowed must not carry the runs of a tenant without it, because addresses are checked only when they are dialled;
 // and one that was opened with a client certificate must carry only runs that have this certificate.
 type transports struct {
-	opts   Options
-	common *http.Transport // of targets without openings and certificate
+	opts    Options
+	sockets *sockets
+	common  *http.Transport // of targets without openings and certificate
 
 	mu    sync.Mutex
 	own   map[transportKey]*ownTransport
@@ -41,9 +42,10 @@ type ownTransport struct {
 }
 
 func newTransports(o Options) *transports {
-	return &transports{
-		opts: o, common: newTransport(o, job.Reach{All: o.AllowPrivateTargets}, nil), own: make(map[transportKey]*ownTransport),
-	}
+	s := &transports{opts: o, own: make(map[transportKey]*ownTransport)}
+	s.sockets = &sockets{taken: make(chan struct{}, o.HTTPMax), closeIdle: s.closeIdle}
+	s.common = newTransport(o, s.sockets, job.Reach{All: o.AllowPrivateTargets}, nil)
+	return s
 }
 
 // of returns the transport of a request.
@@ -70,7 +72,7 @@ func (s *transports) of(reach job.Reach, p *parcel) (*http.Transport, error) {
 		}
 		own = &pair
 	}
-	t := newTransport(s.opts, reach, own)
+	t := newTransport(s.opts, s.sockets, reach, own)
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnsOwnMax, idleConnsOwnMax
 	s.makeRoomLocked()
 	s.own[key] = &ownTransport{t, s.clock}

@@ -10,13 +10,17 @@ import (
 
 // Callers share this process's limit of open files with the log, the store and the targets, which must always
 // be able to open one: a log that cannot open its next segment ends the server. HTTP gets a quarter of the
-// limit by default, the embedded NATS server another quarter, and half remains.
+// limit by default, the embedded NATS server another quarter, HTTP targets three sixteenths, and the rest remains.
 const (
 	httpConnectionsMin  = 16
 	httpConnectionsMost = 10_000 // default bound
 	natsConnectionsMost = 65_536
-	filesCounted        = 1 << 20 // a higher limit counts as this one
-	filesUnknown        = 1024    // assumed where the limit is unknown; systems allow at least this
+
+	targetConnectionsMin  = 16
+	targetConnectionsMost = 16_384
+
+	filesCounted = 1 << 20 // a higher limit counts as this one
+	filesUnknown = 1024    // assumed where the limit is unknown; systems allow at least this
 )
 
 // httpConnectionsDefault returns the bound on HTTP connections if the options give none.
@@ -32,6 +36,11 @@ func natsConnections(files int) int {
 // tenantLinks returns the bound on the dispatcher's connections in the accounts of tenants, which are among the
 // connections of the embedded NATS server.
 func tenantLinks(files int) int { return min(1024, natsConnections(files)/2) }
+
+// targetConnections returns the bound on connections to HTTP targets, and so on the attempts at them at a time.
+func targetConnections(files int) int {
+	return max(targetConnectionsMin, min(targetConnectionsMost, files*3/16))
+}
 
 // httpLineMost bounds the line.
 const httpLineMost = 256

@@ -4,11 +4,12 @@ import "testing"
 
 // TestConnectionsByFiles: callers get their share of the files, few or many, and leave the others theirs.
 func TestConnectionsByFiles(t *testing.T) {
-	for _, c := range []struct{ files, http, nats int }{
-		{40, 16, 16}, {256, 64, 64}, {1024, 256, 256}, {20_000, 5_000, 5_000}, {65_536, 10_000, 16_384}, {filesCounted, 10_000, 65_536},
+	for _, c := range []struct{ files, http, nats, targets int }{
+		{40, 16, 16, 16}, {256, 64, 64, 48}, {1024, 256, 256, 192}, {20_000, 5_000, 5_000, 3_750}, {65_536, 10_000, 16_384, 12_288}, {filesCounted, 10_000, 65_536, 16_384},
 	} {
-		if http, nats := httpConnectionsDefault(c.files), natsConnections(c.files); http != c.http || nats != c.nats {
-			t.Errorf("of %d files HTTP gets %d and NATS %d; want %d and %d", c.files, http, nats, c.http, c.nats)
+		http, nats, targets := httpConnectionsDefault(c.files), natsConnections(c.files), targetConnections(c.files)
+		if http != c.http || nats != c.nats || targets != c.targets {
+			t.Errorf("of %d files HTTP gets %d, NATS %d and targets %d; want %d, %d and %d", c.files, http, nats, targets, c.http, c.nats, c.targets)
 		}
 		if err := validateHTTPConnections(httpConnectionsDefault(c.files), c.files); err != nil {
 			t.Errorf("the default is refused: %v", err)
