@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/plainhttp"
 	"github.com/carillon-io/carillon/serverurl"
 )
 
@@ -67,7 +68,7 @@ func connectHTTP(server string, opts Options) (*httpTransport, error) {
 		transport.TLSClientConfig = opts.TLS.Clone()
 	}
 	w := &httpTransport{root: root, opts: opts, http: &http.Client{
-		Transport: transport,
+		Transport: plainhttp.Over(transport),
 		// A redirect could take the token and the request to another server, and turn a POST into a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

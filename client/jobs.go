@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 )
 
@@ -71,6 +72,9 @@ func (c *Client) Jobs(ctx context.Context, request ListRequest) iter.Seq2[JobInf
 	})
 }
 
+// errCursorStays ends a list that would never end.
+var errCursorStays = errors.New("client: the server gives the cursor of this page as that of the next one, so the list would never end; it is cut off here")
+
 // pages iterates over the elements of all pages of a list.
 func pages[T any](cursor string, fetch func(cursor string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -87,6 +91,11 @@ func pages[T any](cursor string, fetch func(cursor string) ([]T, string, error))
 				}
 			}
 			if after == "" {
+				return
+			}
+			if after == next {
+				var none T
+				yield(none, errCursorStays)
 				return
 			}
 			next = after

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/carillon-io/carillon/plainhttp"
 )
 
 // Bounds of what the issuer is asked.
@@ -22,10 +24,10 @@ const (
 // a redirect of a document within the issuer's own host, and none of a request with a code or a secret.
 func newHTTP() *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: plainhttp.Over(&http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 4, MaxConnsPerHost: 8, IdleConnTimeout: time.Minute,
 			TLSHandshakeTimeout: askMax, ResponseHeaderTimeout: askMax, MaxResponseHeaderBytes: headersBytesMax,
-		},
+		}),
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			from := via[0]
 			if len(via) > redirectsMax || from.Method != http.MethodGet || req.URL.Scheme != from.URL.Scheme || req.URL.Host != from.URL.Host {

@@ -44,12 +44,14 @@ var house = map[string][]string{
 	"smallfile": {},
 	// Addresses of servers, as users write them.
 	"serverurl": {},
+	// What the HTTP clients share, but for the targets of jobs.
+	"plainhttp": {},
 	"natsfile":  {module + "/certs", module + "/smallfile", "github.com/nats-io/nats.go", "github.com/nats-io/nkeys"},
 	// Signatures of HTTP requests, for the sender and for receivers.
 	"webhook": {},
 	// Secrets in files.
 	"secrets": over(words, module+"/smallfile"),
-	"client":  {module + "/certs", module + "/serverurl", module + "/smallfile", module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	"client":  {module + "/certs", module + "/plainhttp", module + "/serverurl", module + "/smallfile", module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// Certificates of listeners, read from files.
 	"certs":           {module + "/smallfile"},
 	"certs/certstest": {module + "/certs"},
@@ -66,7 +68,7 @@ var house = map[string][]string{
 	"backup":        over(words),
 	"dispatch":      over(words, module+"/inbox", module+"/webhook", module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
-	"tracing": over(words, module+"/serverurl", "go.opentelemetry.io/otel"),
+	"tracing": over(words, module+"/plainhttp", module+"/serverurl", "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": over(words, module+"/backup", module+"/histogram", module+"/session", module+"/smallfile", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// The data of one shard, divided into that of several.
@@ -90,7 +92,7 @@ var house = map[string][]string{
 	// Who may do what, and the one package that reads the file of rights.
 	"access": {module + "/apierr", module + "/job", module + "/smallfile", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3", "golang.org/x/time/rate"},
 	// Issuers of identities; a small one for tests.
-	"oidc":          {module + "/access", module + "/job", module + "/smallfile", "github.com/go-json-experiment/json"},
+	"oidc":          {module + "/access", module + "/job", module + "/plainhttp", module + "/smallfile", "github.com/go-json-experiment/json"},
 	"oidc/oidctest": {},
 	// Sealed cookies.
 	"session": {},
@@ -113,7 +115,7 @@ var house = map[string][]string{
 	// The assembly: what a process has once.
 	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/daybook", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/natsfile", module+"/replication", module+"/scheduler", module+"/seal", module+"/secrets", module+"/session", module+"/shard", module+"/tracing", module+"/transfer", module+"/usage", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/divide", module+"/natsfile", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/divide", module+"/natsfile", module+"/plainhttp", module+"/rungroup", module+"/server", module+"/serverurl", module+"/smallfile", module+"/snapshot",
 		module+"/terminal", module+"/wal", module+"/worker", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	// It measures from outside. The kinds of rows, and Pebble, are for the bare scan of a store.
 	"bench": {module + "/client", module + "/job", module + "/bench/measure", module + "/bench/plot", module + "/bench/ports", "github.com/cockroachdb/pebble/v2", "github.com/nats-io/nats.go",

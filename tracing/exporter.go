@@ -14,6 +14,8 @@ import (
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/carillon-io/carillon/plainhttp"
 )
 
 const (
@@ -50,7 +52,7 @@ func newExporter(o Options, l *losses) *exporter {
 	base, stop := context.WithCancel(context.Background())
 	return &exporter{
 		client: &http.Client{
-			Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+			Transport:     plainhttp.Over(http.DefaultTransport.(*http.Transport).Clone()),
 			Timeout:       postTimeMax,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -135,6 +135,9 @@ func (f *applyFlags) setName() (string, error) {
 		name = filepath.Base(f.File)
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
+	if name == "" {
+		return "", usagef("the file %q has no name without its end: name the set with --set", f.File)
+	}
 	if err := checkLabel(setLabel, name); err != nil {
 		return "", usagef("--set: %q is no name of a set: %v", clip(name), err)
 	}

@@ -47,6 +47,9 @@ func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 	if len(w.wrong) > 0 {
 		return nil, w.wrong
 	}
+	if len(nodes) == 0 { // such as the output of a program that has failed
+		return nil, fmt.Errorf("%s: is empty; a set without jobs is written as []", file)
+	}
 	return w.jobs, nil
 }
 

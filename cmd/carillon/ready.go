@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/plainhttp"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -70,7 +71,7 @@ func (c *readyCmd) ask(ctx context.Context, url string) (status int, text string
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	// Another program on the port may send elsewhere, and who answers there is not this server.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	reply, err := (&http.Client{Transport: transport, Timeout: time.Duration(c.Timeout), CheckRedirect: stay}).Do(req)
+	reply, err := (&http.Client{Transport: plainhttp.Over(transport), Timeout: time.Duration(c.Timeout), CheckRedirect: stay}).Do(req)
 	if err != nil {
 		return 0, "", err
 	}
