@@ -2,14 +2,17 @@ package snapshot
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// A change that takes long is reported while it is under way: it goes on only after that.
-func TestSlowChangesAreReported(t *testing.T) {
+// A change that takes long is reported while it is under way: it goes on only after that. By fake time the others take none.
+func TestSlowChangesAreReported(t *testing.T) { synctest.Test(t, slowChangesAreReported) }
+
+func slowChangesAreReported(t *testing.T) {
 	told := make(chan string, 1)
 	var slow errorfs.OpKind = errorfs.OpFileSync
 	under := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -39,7 +42,9 @@ func TestSlowChangesAreReported(t *testing.T) {
 }
 
 // A change that takes no time leaves no timer that reports it later.
-func TestQuickChangesAreNotReported(t *testing.T) {
+func TestQuickChangesAreNotReported(t *testing.T) { synctest.Test(t, quickChangesAreNotReported) }
+
+func quickChangesAreNotReported(t *testing.T) {
 	told := make(chan string, 10)
 	fs := timedFS{vfs.NewMem(), 50 * time.Millisecond, func(path, operation string, _ time.Duration) { told <- operation }}
 	f, err := fs.Create("a", vfs.WriteCategoryUnspecified)
