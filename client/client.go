@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/nats-io/nats.go"
 )
 
@@ -151,9 +152,10 @@ func encode(request any) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// encodeTo appends the JSON of a request to body.
+// encodeTo appends the JSON of a request to body. Texts in a payload keep their escapes, because targets may compare bytes; spaces between
+// tokens go, as in replies.
 func encodeTo(body *bytes.Buffer, request any) error {
-	if err := json.MarshalWrite(body, request, json.OmitZeroStructFields(true)); err != nil {
+	if err := json.MarshalWrite(body, request, json.OmitZeroStructFields(true), jsontext.PreserveRawStrings(true)); err != nil {
 		return fmt.Errorf("client: encode request: %w", err)
 	}
 	return nil

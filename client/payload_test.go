@@ -15,7 +15,7 @@ func TestPayloadsGoThroughUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for _, payload := range []string{`{}`, `[]`, `""`, `0`, `false`, `{"a":[1,2,{"b":"ü"}]}`} {
+	for _, payload := range []string{`{}`, `[]`, `""`, `0`, `false`, `{"a":[1,2,{"b":"ü"}]}`, `{"a":"\u003cx\u003e","b":1.0,"c":"caf\u00e9\/"}`} {
 		j := client.Job{Name: "payload", Schedule: "@every 1h", Target: client.Target{Kind: "nats", Subject: "x"}, Payload: json.RawMessage(payload)}
 		if _, _, err := c.Put(t.Context(), j); err != nil {
 			t.Fatal(err)
