@@ -9,10 +9,9 @@ import (
 // unblockedBytesMax bounds the text that waits to be written, in bytes: some five thousand lines.
 const unblockedBytesMax = 1 << 20
 
-// Unblocked passes text on to another writer from a goroutine of its own, so that Write never waits: not for a pipe that nobody
-// reads, nor for a terminal that is stopped. What does not fit into its bounded memory is dropped, one call of Write at a time, and
-// counted. So the log of a server costs nothing that the server does. Errors of the other writer are ignored. Safe for concurrent
-// use. Make one with NewUnblocked.
+// Unblocked passes text on to another writer from a goroutine of its own, so that Write never waits: neither for a pipe whose reader
+// stands still, nor for a stopped terminal. It holds at most 1 MiB. Beyond that it drops the text of a call of Write as a whole, and
+// counts it. It ignores errors of the other writer. Safe for concurrent use. Make one with NewUnblocked.
 type Unblocked struct {
 	to io.Writer
 
@@ -32,8 +31,8 @@ func NewUnblocked(to io.Writer) *Unblocked {
 	return u
 }
 
-// OnDropped has a function called with the number of calls of Write that were dropped, as soon as there is room again. The function
-// may call Write.
+// OnDropped sets the function that is called, as soon as there is room again, with the number of calls of Write that were dropped. The
+// function may call Write.
 func (u *Unblocked) OnDropped(tell func(lines uint64)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -105,16 +104,16 @@ func (u *Unblocked) take(spare []byte) (text []byte, ended bool) {
 	return text, u.ended
 }
 
-// tellDropped calls OnDropped if something was dropped.
+// tellDropped calls OnDropped if something was dropped and what OnDropped writes has room. Otherwise the count stays for the next call.
 func (u *Unblocked) tellDropped() {
 	u.mu.Lock()
 	dropped, tell := u.dropped, u.onDropped
-	if tell != nil && !u.ended {
+	isDue := dropped > 0 && tell != nil && !u.ended && len(u.waiting) <= unblockedBytesMax/2
+	if isDue {
 		u.dropped = 0
 	}
-	ended := u.ended
 	u.mu.Unlock()
-	if dropped > 0 && tell != nil && !ended {
+	if isDue {
 		tell(dropped)
 	}
 }

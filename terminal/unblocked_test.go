@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -72,4 +73,31 @@ func TestUnblockedCloses(t *testing.T) {
 	if b.String() != "the last line\n" {
 		t.Errorf("%q was written", b.String())
 	}
+}
+
+// TestUnblockedKeepsTheCount reads a pipe on for a moment while there is no room for the line that tells how many were dropped: the line
+// comes later, with the whole number.
+func TestUnblockedKeepsTheCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		u := NewUnblocked(w)
+		u.OnDropped(func(lines uint64) { _, _ = fmt.Fprintf(u, "dropped %d\n", lines) })
+		for range 5 { // one is being written, one waits, and three are dropped
+			_, _ = u.Write(make([]byte, unblockedBytesMax))
+			synctest.Wait()
+		}
+		_, _ = io.ReadFull(r, make([]byte, unblockedBytesMax))
+		synctest.Wait()
+		read := make(chan []byte)
+		go func() {
+			all, _ := io.ReadAll(r)
+			read <- all
+		}()
+		synctest.Wait()
+		u.Close(time.Minute)
+		_ = w.Close()
+		if text := strings.Trim(string(<-read), "\x00"); text != "dropped 3\n" {
+			t.Errorf("the pipe had %q", text)
+		}
+	})
 }

@@ -137,8 +137,9 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 	}
 	w.seen[j.Name] = node.Line
 	if set, ok := j.Labels[setLabel]; ok && set != w.set { // an export has the label of the set that was applied
+		set = orDash(terminal.Printable(clip(set)))
 		w.refuse(lineOf(node, []string{"labels", setLabel}), "%s: labels.%s: the job is of the set %s, and this one is %s; leave the label out to make it one of this set, or name the set with --set %s",
-			j.Name, setLabel, orDash(terminal.Printable(clip(set))), w.set, orDash(terminal.Printable(clip(set))))
+			j.Name, setLabel, set, w.set, set)
 		return
 	}
 	// A new map, because jobs of a file may share one by an alias.

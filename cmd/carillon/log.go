@@ -29,8 +29,8 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 // flushTime bounds the wait for the last lines of a log when the program ends.
 const flushTime = time.Second
 
-// unblock lets nothing that this command writes to the standard error wait for whoever reads it: a pipe that nobody reads, or a
-// terminal that is stopped, must not stop a server. A logger that writes to it is to be given to tellDropped.
+// unblock makes writes to the standard error return at once: a pipe whose reader stands still, or a stopped terminal, must not
+// stop a server. The caller gives its logger to tellDropped.
 func (c *console) unblock() {
 	if c.log == nil {
 		c.log = terminal.NewUnblocked(c.err)
@@ -38,22 +38,22 @@ func (c *console) unblock() {
 	}
 }
 
-// tellDropped has a logger say how many lines were dropped while nobody read them.
+// tellDropped has a logger say how many lines were dropped while the reader of the standard error stood still.
 func (c *console) tellDropped(logger *slog.Logger) {
 	c.log.OnDropped(func(lines uint64) {
-		logger.Warn("lines of the log were dropped, because whatever reads the standard error stood still", slog.Uint64("lines", lines))
+		logger.Warn("lines of the log were dropped, because the reader of the standard error stood still", slog.Uint64("lines", lines))
 	})
 }
 
 // logWarnings returns the warning of the status that the log is not read.
 func (c *console) logWarnings() []string {
 	if n := c.log.Dropped(); n > 0 {
-		return []string{fmt.Sprintf("the log is not read: %d lines were dropped, because whatever reads the standard error stands still", n)}
+		return []string{fmt.Sprintf("the log is not read: %d lines were dropped, because the reader of the standard error stands still", n)}
 	}
 	return nil
 }
 
-// endLog waits a moment until what was written has left.
+// endLog waits for flushTime at most until the lines of the log are written.
 func (c *console) endLog() {
 	if c.log != nil {
 		c.log.Close(flushTime)
@@ -66,21 +66,21 @@ func (c *console) exitNow(status int) {
 	os.Exit(status)
 }
 
-// adoptStandardLog lets what libraries print by the standard logger come as lines of a log.
+// adoptStandardLog turns the lines that libraries print by the standard logger of Go into lines of a log.
 func adoptStandardLog(logger *slog.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(&standardLog{logger: logger})
 }
 
-// standardLog is the output of the standard logger. The transport of net/http prints what a target sends without being asked, which
-// can be anything, also a secret that the target has received: these bytes are left out, and the line comes once in unaskedEvery.
+// standardLog is the output of the standard logger. The transport of net/http prints the bytes that a target sends unsolicited. They
+// may be a secret that the target has received, so they are left out, and the log has one line about them in unsolicitedEvery.
 type standardLog struct {
 	logger *slog.Logger
-	told   atomic.Int64 // when the last such line came, in Unix time
+	told   atomic.Int64 // when the last line about unsolicited bytes came, in Unix time
 }
 
-// unaskedEvery is the least time between two lines about bytes that nobody asked for.
-const unaskedEvery = time.Minute
+// unsolicitedEvery is the least time between two lines about unsolicited bytes.
+const unsolicitedEvery = time.Minute
 
 // Write implements io.Writer.
 func (l *standardLog) Write(line []byte) (int, error) {
@@ -89,8 +89,8 @@ func (l *standardLog) Write(line []byte) (int, error) {
 		return len(line), nil
 	}
 	now, told := time.Now().Unix(), l.told.Load()
-	if now-told >= int64(unaskedEvery/time.Second) && l.told.CompareAndSwap(told, now) {
-		l.logger.Warn("an HTTP target has sent bytes that nobody asked for; its connection is closed, and the bytes are not shown")
+	if now-told >= int64(unsolicitedEvery/time.Second) && l.told.CompareAndSwap(told, now) {
+		l.logger.Warn("an HTTP target has sent unsolicited bytes; its connection is closed, and the bytes are not shown")
 	}
 	return len(line), nil
 }

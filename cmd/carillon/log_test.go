@@ -89,7 +89,7 @@ func TestStandardLog(t *testing.T) {
 		log.Printf("Unsolicited response received on idle HTTP channel starting with %q; err=<nil>", "Authorization: Bearer topsecret")
 	}
 	log.Print("something else")
-	if text := b.String(); strings.Contains(text, "topsecret") || strings.Count(text, "nobody asked for") != 1 || !strings.Contains(text, "something else") {
+	if text := b.String(); strings.Contains(text, "topsecret") || strings.Count(text, "unsolicited bytes") != 1 || !strings.Contains(text, "something else") {
 		t.Errorf("the log is\n%s", text)
 	}
 }

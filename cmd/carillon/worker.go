@@ -71,7 +71,10 @@ func (c *workerCmd) Run(con *console) error {
 	if err := c.checkServer(r); err != nil {
 		return err
 	}
-	w, err := worker.Start(c.options(con, r, e))
+	con.unblock()
+	logger := newLogger(con.err, c.LogFormat, c.LogLevel)
+	con.tellDropped(logger)
+	w, err := worker.Start(c.options(logger, r, e))
 	if wrong, ok := errors.AsType[*worker.OptionError](err); ok {
 		return usagef("%w", wrong)
 	}
@@ -106,18 +109,15 @@ func (c *workerCmd) checkServer(r *remote) error {
 	return fmt.Errorf("a worker must be allowed to extend and report runs: %w", err)
 }
 
-func (c *workerCmd) options(con *console, r *remote, e *endpoint) worker.Options {
+func (c *workerCmd) options(logger *slog.Logger, r *remote, e *endpoint) worker.Options {
 	name := c.Host
 	if name == "" {
 		name = hostToken()
 	}
-	con.unblock()
-	logger := newLogger(con.err, c.LogFormat, c.LogLevel).With(slog.String("worker", name))
-	con.tellDropped(logger)
 	return worker.Options{
 		Conn: r.nc, Client: r.Client, Tenant: e.Tenant, Name: name, Allow: c.Allow, State: c.State,
 		Parallel: c.Parallel, Waiting: c.Waiting, Heartbeat: time.Duration(c.Heartbeat), Grace: time.Duration(c.Grace),
-		Logger: logger,
+		Logger: logger.With(slog.String("worker", name)),
 	}
 }
 
