@@ -44,7 +44,7 @@
 //
 // A tenant has a lane at each target: a number of places, 64 by default. So a target that hangs occupies
 // only its own places, and many launches of one tenant at a host leave the lanes of other tenants free.
-// Above the lanes, each kind has a much higher limit (16,384), of which one tenant may use three
+// Above the lanes, each kind has a much higher limit (16,384; http what the open files allow), of which one tenant may use three
 // quarters. When it is used up, tenants get free places in turns, and within a tenant its lanes, in the
 // order in which they asked; since hanging attempts time out, places become free again. Kinds share no
 // limit. A lane exists only while a place in it is taken or asked for.

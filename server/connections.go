@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-io/carillon/web"
 )
 
-// Callers share this process's limit of open files with the log, the store and the targets, which must always
-// be able to open one: a log that cannot open its next segment ends the server. HTTP gets a quarter of the
-// limit by default, the embedded NATS server another quarter, HTTP targets three sixteenths, and the rest remains.
+// Callers and HTTP targets share this process's limit of open files with the log and the store, which must always be able
+// to open one: a log that cannot open its next segment ends the server. HTTP gets a quarter of the limit by default, the
+// embedded NATS server another quarter, and HTTP targets half of what these and the line of HTTP leave.
 const (
 	httpConnectionsMin  = 16
 	httpConnectionsMost = 10_000 // default bound
@@ -37,9 +37,11 @@ func natsConnections(files int) int {
 // connections of the embedded NATS server.
 func tenantLinks(files int) int { return min(1024, natsConnections(files)/2) }
 
-// targetConnections returns the bound on connections to HTTP targets, and so on the attempts at them at a time.
-func targetConnections(files int) int {
-	return max(targetConnectionsMin, min(targetConnectionsMost, files*3/16))
+// targetConnections returns the bound on connections to HTTP targets, and so on the attempts at them at a time, where callers may have so
+// many HTTP connections.
+func targetConnections(files, http int) int {
+	rest := files - http - httpLine(files) - natsConnections(files)
+	return max(targetConnectionsMin, min(targetConnectionsMost, rest/2))
 }
 
 // httpLineMost bounds the line.

@@ -170,7 +170,7 @@ type Options struct {
 
 	Traces TraceOptions // OpenTelemetry; the zero value traces nothing
 
-	Logger  *slog.Logger // default slog.Default(); its handler must not wait, because whatever logs a line would wait too
+	Logger  *slog.Logger // default slog.Default(); its handler must not wait, because each goroutine that logs a line would wait too
 	Version string       // version of the program, as the status reports it; default "dev"
 
 	// Warnings returns what the program itself has to warn of, for the status: whole sentences, and none if all is well. It must
