@@ -20,7 +20,7 @@ const (
 	// drainBytesMax bounds how much of a body is read, in bytes, so that its connection can be used again.
 	// With a longer body, the connection is closed.
 	drainBytesMax = 64 << 10
-	// drainTimeMax bounds the time for whatever reads a body. The status has already determined the outcome, and a target that sends
+	// drainTimeMax bounds the time for reading a body. The status has already determined the outcome, and a target that sends
 	// its body slowly must not keep the place until the timeout.
 	drainTimeMax = 250 * time.Millisecond
 )

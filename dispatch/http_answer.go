@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// endBody closes the body of an answer drainTimeMax from now, when the attempt ends, or when the caller calls end, whatever comes first.
+// endBody closes the body of an answer drainTimeMax from now, when the attempt ends, or when the caller calls end: at the first of these.
 // That ends a read of the body. The end of the request's context would not end every read: after a 101 the connection itself is
 // the body, and the transport has let go of it. A close may wait for a target that does not read, so it has a goroutine of its own.
 func endBody(attempt context.Context, body io.Closer) (end func()) {

@@ -41,11 +41,12 @@ func (s *sockets) bounded(dial dialer) dialer {
 	}
 }
 
-// roomEvery is the time between two looks for connections that have become idle, while somebody waits for a socket.
+// roomEvery is the time between two looks for connections that have become idle, while a dial waits for a socket.
 const roomEvery = 50 * time.Millisecond
 
-// take takes a socket. If there is none, it closes the idle connections, and waits until ctx ends. The transport goes on with a dial
-// whose attempt has ended, so a target that accepts no connection would hold sockets for longer than its attempts.
+// take takes a socket. If there is none, it closes the idle connections, and waits until ctx ends, for dialTimeout at most. Closing them
+// also ends the dials whose attempts have ended: net/http goes on with such a dial, so a target that accepts no connection would hold
+// sockets for longer than its attempts.
 func (s *sockets) take(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -1,6 +1,6 @@
 // Package plainhttp has what all HTTP clients of Carillon share, apart from the targets of jobs: a transport whose answers end.
 //
-// A server may answer a request by 101 Switching Protocols, although nobody asked for another protocol. The transport of net/http then
+// A server may answer a request by 101 Switching Protocols, although the request asks for no other protocol. The transport of net/http then
 // gives the connection away as the body of the answer, and neither the context of the request nor the timeout of the client ends a
 // read of it. So a client that reads such a body waits for as long as the server keeps the connection.
 package plainhttp

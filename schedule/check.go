@@ -82,8 +82,7 @@ func (s *Schedule) checkWindow() error {
 // Check looks for a tick that the window and the exclusions leave, and returns an error if there is none, and the steps that it took.
 // A schedule that [Zones.Parse] returns has been checked; one of [Zones.Restore] may not have been.
 func (s *Schedule) Check() (steps int, err error) {
-	switch {
-	case s.kind == Many || s.kind != At && s.filter != nil:
+	if s.kind == Many || s.kind != At && s.filter != nil {
 		return s.checkKept()
 	}
 	return 0, s.admitSingle()

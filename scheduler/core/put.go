@@ -118,7 +118,8 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	}
 	c.leaveBehind(p, r, next)
 	planned, before, wasDone := next.cursor, r.cursor, r.flags.Is(job.FlagCompleted)
-	resumes := r.flags.Is(job.FlagPaused) && c.profiles.get(r.profile).Spec != p.Profile.Spec
+	// leaveBehind has recorded the pause that ends if the schedule stays.
+	resumesAnew := r.flags.Is(job.FlagPaused) && !p.Paused && c.profiles.get(r.profile).Spec != p.Profile.Spec
 	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
 	r.version++
 	c.dropProfile(r)
@@ -130,7 +131,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	if r.cursor = next.cursor; next.done {
 		r.flags |= job.FlagCompleted
 	}
-	if planned != before || wasDone || resumes {
+	if planned != before || wasDone || resumesAnew {
 		r.marks &^= markResumed // the ticks of a pause are behind the cursor
 		c.wasAway(r)
 	}
