@@ -24,6 +24,8 @@ type Directory struct {
 	// taken it.
 	lock   *DirLock
 	memory *snapshot.Memory // that the stores share; nil: there is one
+	// tablesMax bounds the open tables of all stores together; 0: by default.
+	tablesMax int
 	// clustered says that a node of a cluster has the directory open.
 	clustered bool
 	// doubtful says that the last commit of a shard's log may not be the cluster's; see [Shard.sureLSN].
@@ -40,7 +42,7 @@ type Directory struct {
 // written before the first shard is open, so that a directory that is refused for its contents keeps the identity that
 // it had. After an error the directory is unlocked again.
 func OpenDirectory(o Options) (*Directory, error) {
-	d := &Directory{dir: o.Dir, logger: o.Logger, clustered: o.clustered()}
+	d := &Directory{dir: o.Dir, logger: o.Logger, clustered: o.clustered(), tablesMax: o.TablesMax}
 	err := d.claim(o)
 	if err == nil {
 		err = d.arrange()

@@ -158,7 +158,7 @@ func (d *Division) open() (err error) {
 	if at == (job.Position{}) {
 		return fmt.Errorf("%s has no data to divide; begin a cluster with several shards with empty directories", d.opts.From)
 	}
-	d.memory = newMemory()
+	d.memory = newMemory(0)
 	for n := range uint32(d.opts.Shards) {
 		if err := d.openShard(n, at); err != nil {
 			return fmt.Errorf("make shard %d: %w", n, err)

@@ -14,15 +14,16 @@ func memTableBytes(shards int) int64 {
 	return min(max(memTablesBytes/int64(max(1, shards)), memTableBytesMin), snapshot.MemTableBytesDefault)
 }
 
-// newMemory returns a memory for the stores of several shards. Blocks have what one store alone leaves to them.
-func newMemory() *snapshot.Memory {
-	return snapshot.NewMemory(snapshot.CacheBytesDefault - 2*snapshot.MemTableBytesDefault)
+// newMemory returns a memory for the stores of several shards, with so many open tables together. Blocks have what one store
+// alone leaves to them.
+func newMemory(tables int) *snapshot.Memory {
+	return snapshot.NewMemory(snapshot.CacheBytesDefault-2*snapshot.MemTableBytesDefault, tables)
 }
 
 // openMemory makes the memory that the stores of a node in a cluster share: it may have several shards.
 func (d *Directory) openMemory(o Options) {
 	if o.clustered() && !o.Witness {
-		d.memory = newMemory()
+		d.memory = newMemory(o.TablesMax)
 	}
 }
 

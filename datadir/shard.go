@@ -140,7 +140,8 @@ func (s *Shard) openParts() error {
 		p.shown = filepath.Join(s.directory.dir, shown)
 	}
 	so := snapshot.Options{
-		Dir: filepath.Join(s.dir, StoreName), Logger: s.logger, OnFatal: s.opts.OnFatal, Memory: s.directory.memory, MemTableBytes: memTableBytes(s.opts.Shards),
+		Dir: filepath.Join(s.dir, StoreName), Logger: s.logger, OnFatal: s.opts.OnFatal, MemTableBytes: memTableBytes(s.opts.Shards),
+		Memory: s.directory.memory, TablesMax: s.directory.tablesMax,
 	}
 	err := p.open(s.logOptions(), so)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/web"
 )
 
@@ -18,6 +19,8 @@ const (
 
 	targetConnectionsMin  = 16
 	targetConnectionsMost = 16_384
+
+	openTablesMin = 64
 
 	filesCounted = 1 << 20 // a higher limit counts as this one
 	filesUnknown = 1024    // assumed where the limit is unknown; systems allow at least this
@@ -42,6 +45,12 @@ func tenantLinks(files int) int { return min(1024, natsConnections(files)/2) }
 func targetConnections(files, http int) int {
 	rest := files - http - httpLine(files) - natsConnections(files)
 	return max(targetConnectionsMin, min(targetConnectionsMost, rest/2))
+}
+
+// openTables returns how many tables of the stores stay open for reading. The least that the others leave, a sixteenth of
+// the files, is twice as much.
+func openTables(files int) int {
+	return max(openTablesMin, min(snapshot.TablesDefault, files/32))
 }
 
 // httpLineMost bounds the line.

@@ -4,12 +4,16 @@ import "testing"
 
 // TestConnectionsByFiles: callers get their share of the files, few or many, and leave the others theirs.
 func TestConnectionsByFiles(t *testing.T) {
-	for _, c := range []struct{ files, http, nats, targets int }{
-		{40, 16, 16, 16}, {256, 64, 64, 48}, {1024, 256, 256, 192}, {20_000, 5_000, 5_000, 4_872}, {65_536, 10_000, 16_384, 16_384}, {filesCounted, 10_000, 65_536, 16_384},
+	for _, c := range []struct{ files, http, nats, targets, tables int }{
+		{40, 16, 16, 16, 64}, {256, 64, 64, 48, 64}, {1024, 256, 256, 192, 64}, {20_000, 5_000, 5_000, 4_872, 625},
+		{65_536, 10_000, 16_384, 16_384, 1000}, {filesCounted, 10_000, 65_536, 16_384, 1000},
 	} {
 		http, nats, targets := httpConnectionsDefault(c.files), natsConnections(c.files), targetConnections(c.files, httpConnectionsDefault(c.files))
 		if http != c.http || nats != c.nats || targets != c.targets {
 			t.Errorf("of %d files HTTP gets %d, NATS %d and targets %d; want %d, %d and %d", c.files, http, nats, targets, c.http, c.nats, c.targets)
+		}
+		if got := openTables(c.files); got != c.tables {
+			t.Errorf("of %d files tables get %d, want %d", c.files, got, c.tables)
 		}
 		if err := validateHTTPConnections(httpConnectionsDefault(c.files), c.files); err != nil {
 			t.Errorf("the default is refused: %v", err)

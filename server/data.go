@@ -73,7 +73,7 @@ func (s *Server) closeDaybook() (err error) {
 // dirOptions returns the options of the data directory.
 func (s *Server) dirOptions() datadir.Options {
 	o := &s.opts
-	return datadir.Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData, Logger: o.Logger}
+	return datadir.Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData, TablesMax: openTables(filesMax()), Logger: o.Logger}
 }
 
 // shardOptions returns the options of the log and the store of a shard, of so many.

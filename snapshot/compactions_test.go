@@ -199,7 +199,7 @@ func TestCompactionsOfManyStores(t *testing.T) {
 	const stores, commits = 8, 60
 	dir, seed := t.TempDir(), uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	m := NewMemory(16 << 20)
+	m := NewMemory(16<<20, 0)
 	defer m.Close()
 	all, done := make([]*Store, stores), make(chan error, stores)
 	for i := range all {

@@ -1,14 +1,16 @@
 package snapshot
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// openFilesMax is how many files the stores of one [Memory] keep open for reading; it is Pebble's default for one store.
-const openFilesMax = 1000
+// TablesDefault is how many tables a store, or the stores of one [Memory] together, keep open for reading if nothing else is
+// said; it is Pebble's default for one store.
+const TablesDefault = 1000
 
 // tablesMost bounds the memtables for which a [Memory] has room beside the blocks. Beyond it they take the place of blocks.
 const tablesMost = 1 << 30
@@ -28,12 +30,13 @@ type Memory struct {
 	release func() // ends the reservation of what is free
 }
 
-// NewMemory returns a memory with room for cached blocks of a size in bytes, for [Options.Memory]. The caller closes it when
-// the stores are closed.
-func NewMemory(blockBytes int64) *Memory {
+// NewMemory returns a memory with room for cached blocks of a size in bytes and for so many open tables, for
+// [Options.Memory]. 0 tables mean [TablesDefault], and fewer than 64 count as 64; those that are read at the moment may be more. The caller closes the
+// memory when the stores are closed.
+func NewMemory(blockBytes int64, tables int) *Memory {
 	m := &Memory{
 		blocks: pebble.NewCache(blockBytes + tablesMost),
-		tables: pebble.NewFileCache(runtime.GOMAXPROCS(0), pebble.FileCacheSize(openFilesMax)),
+		tables: pebble.NewFileCache(runtime.GOMAXPROCS(0), pebble.FileCacheSize(cmp.Or(tables, TablesDefault))),
 		free:   tablesMost, release: func() {},
 	}
 	m.borrow(0)

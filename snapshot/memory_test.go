@@ -12,7 +12,7 @@ import (
 // that is closed leaves the others theirs.
 func TestStoresShareMemory(t *testing.T) {
 	const stores, sizeBytes = 4, 8 << 20
-	m := NewMemory(sizeBytes)
+	m := NewMemory(sizeBytes, 0)
 	defer m.Close()
 	dir, all := t.TempDir(), make([]*Store, stores)
 	for i := range all {
@@ -48,7 +48,7 @@ func TestStoresShareMemory(t *testing.T) {
 // same, and not more when they are closed.
 func TestMemtablesLeaveRoomForBlocks(t *testing.T) {
 	const stores, blockBytes = 4, 1 << 20
-	m := NewMemory(blockBytes)
+	m := NewMemory(blockBytes, 0)
 	defer m.Close()
 	dir, all := t.TempDir(), make([]*Store, stores)
 	for i := range all {

@@ -32,8 +32,12 @@ type Options struct {
 	// memory, at most down to that of the memtables.
 	CacheBytes int64
 
-	// Memory is shared with other stores of the process; CacheBytes counts for nothing then, and memtables take nothing
-	// from the blocks. Nil: the store has its own.
+	// TablesMax is how many tables the store keeps open for reading, a file each; those that are read at the moment may be
+	// more. 0 means [TablesDefault], and fewer than 64 count as 64. Fewer spare open files, and cost the opening of a table more often.
+	TablesMax int
+
+	// Memory is shared with other stores of the process; CacheBytes and TablesMax count for nothing then, and memtables
+	// take nothing from the blocks. Nil: the store has its own.
 	Memory *Memory
 
 	// MemTableBytes is the size at which a memtable is flushed, in bytes. 0 means 16 MiB; the minimum is
@@ -74,6 +78,9 @@ func (o Options) withDefaults() Options {
 	if o.MemTableBytes == 0 {
 		o.MemTableBytes = MemTableBytesDefault
 	}
+	if o.TablesMax == 0 {
+		o.TablesMax = TablesDefault
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -94,6 +101,8 @@ func (o Options) validate() (Options, error) {
 		return o, errors.New("snapshot: Dir is not set")
 	case o.CacheBytes < 0:
 		return o, fmt.Errorf("snapshot: CacheBytes is %d and must not be negative", o.CacheBytes)
+	case o.TablesMax < 0:
+		return o, fmt.Errorf("snapshot: TablesMax is %d and must not be negative", o.TablesMax)
 	case o.MemTableBytes < MemTableBytesMin || o.MemTableBytes > MemTableBytesMax:
 		return o, fmt.Errorf("snapshot: MemTableBytes is %d and must be from %d to %d",
 			o.MemTableBytes, MemTableBytesMin, MemTableBytesMax)

@@ -22,6 +22,7 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 		DisableWAL:         true,
 		FormatMajorVersion: pebbleFormat,
 		CacheSize:          o.CacheBytes,
+		MaxOpenFiles:       o.TablesMax,
 		MemTableSize:       uint64(o.MemTableBytes),
 		// With Pebble's default of two, every flush stops the writers. Four is the number
 		// under load that Options.MemTableBytes states.
