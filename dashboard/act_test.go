@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -156,6 +157,22 @@ func TestFormKeeps(t *testing.T) {
 	}
 	if got := w.send("/job/edit", form...); got.status != http.StatusConflict || !strings.Contains(got.body, `value="1"`) {
 		t.Errorf("an old form: %d %s", got.status, alertOf(got.body))
+	}
+}
+
+// TestFormKeepsSpaces changes the schedule of a job by the form, which sends the other texts as a browser does. Spaces and
+// lines in them stay.
+func TestFormKeepsSpaces(t *testing.T) {
+	w := newWorld(t)
+	before := w.put(client.Job{Name: "spaced", Schedule: "@daily", Description: "  two\rlines\n", Labels: map[string]string{"a": " b ", "c": "d "}})
+	w.done("/job/edit", "The job is changed.", "name", "spaced", "if_version", "1", "schedule", "@weekly", "target_kind", before.Target.Kind, "target_address", before.Target.Subject,
+		"overlap_policy", "skip", "missed_run_policy", "fire_once", "description", "two\r\nlines\r\n", "labels", "a= b \r\nc=d ")
+	after, err := w.client.Get(t.Context(), "spaced")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Schedule != "@weekly" || after.Description != before.Description || !maps.Equal(after.Labels, before.Labels) {
+		t.Errorf("after the form: %q %q %q", after.Schedule, after.Description, after.Labels)
 	}
 }
 

@@ -129,10 +129,15 @@ func (v *visit) typed() *formBody {
 }
 
 // applyTo sets the fields of a job that the form has, and leaves the others unchanged. It checks only what the types
-// of package client cannot hold; the server checks the rest, so that the rules exist once. After an error the job may
-// be changed in part.
+// of package client cannot hold; the server checks the rest, so that the rules exist once. A text that came back as it was
+// shown stays as the job has it, with the spaces that browsers and lines do not keep. After an error the job may be changed
+// in part.
 func (b *formBody) applyTo(j *client.Job) error {
-	j.Name, j.Timezone, j.Description = b.Name, b.Timezone, b.Description
+	shown := formOf(&client.JobInfo{Job: *j}, "")
+	j.Name, j.Timezone = b.Name, b.Timezone
+	if b.Description != cleanText(shown.Description) {
+		j.Description = b.Description
+	}
 	j.Schedule, j.Schedules = schedulesOf(b.Schedule)
 	if !b.keepsExclude {
 		j.Exclude = linesOf(b.Exclude)
@@ -146,11 +151,13 @@ func (b *formBody) applyTo(j *client.Job) error {
 	}
 	j.OverlapPolicy, j.MissedRunPolicy = b.Overlap, b.Missed
 	j.Target = b.target(j.Target)
-	labels, err := labelsOf(b.Labels)
-	if err != nil {
-		return err
+	if b.Labels != cleanText(shown.Labels) {
+		labels, err := labelsOf(b.Labels)
+		if err != nil {
+			return err
+		}
+		j.Labels = labels
 	}
-	j.Labels = labels
 	if b.MaxAttempts != "" {
 		n, err := strconv.ParseUint(b.MaxAttempts, 10, 32)
 		if err != nil || n == 0 {

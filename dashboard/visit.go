@@ -95,16 +95,21 @@ func (v *visit) onlyFields(names ...string) error {
 	return nil
 }
 
-// cleaned replaces invalid UTF-8 in values and removes the spaces around them. It changes its argument and returns
-// it. Line breaks become those of Go, because browsers send two bytes for each.
+// cleaned cleans each of the values. It changes its argument and returns it.
 func cleaned(values url.Values) url.Values {
 	for _, list := range values {
 		for i, value := range list {
-			value = strings.ReplaceAll(value, "\r\n", "\n")
-			list[i] = strings.TrimSpace(strings.ToValidUTF8(value, "\uFFFD"))
+			list[i] = cleanText(value)
 		}
 	}
 	return values
+}
+
+// cleanText returns a text without invalid UTF-8 and without the spaces around it. Line breaks become those of Go, because
+// browsers send two bytes for each.
+func cleanText(value string) string {
+	value = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(value)
+	return strings.TrimSpace(strings.ToValidUTF8(value, "\uFFFD"))
 }
 
 // link returns the address of a page for this tenant. pairs are query parameters: names and values in
