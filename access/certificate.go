@@ -29,7 +29,7 @@ func (t *Table) addCert(n *node, p *Principal, name string) error {
 func (t *Table) WhoseCertificate(names []string) Who {
 	for _, name := range names {
 		if p := t.byCert[name]; p != nil {
-			return whoIs(p, "cert")
+			return t.whoIs(p, "cert")
 		}
 	}
 	return Who{}

@@ -58,6 +58,10 @@ func (k *Keeper) Table() *Table {
 	return k.table.Load()
 }
 
+// IsCurrent reports whether a caller was recognized by the file in force. If not, it may have lost its rights, or what it has shown may
+// no longer count. A nil Keeper has no file.
+func (k *Keeper) IsCurrent(w Who) bool { return k == nil || w.by == k.table.Load() }
+
 // Tenant returns what the file in force says of a tenant, as [Table.Tenant] does; the zero value, which restricts nothing,
 // for a nil Keeper. The result must not be changed.
 func (k *Keeper) Tenant(name string) Tenant {

@@ -86,7 +86,7 @@ func (t *Table) Named(by string) Who {
 	case "nkey":
 		return t.WhoseNKey(name)
 	case "token":
-		return whoIs(t.byName[name], means)
+		return t.whoIs(t.byName[name], means)
 	}
 	return Who{}
 }

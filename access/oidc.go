@@ -114,7 +114,7 @@ func (t *Table) WhosePerson(name string, groups []string) Who {
 	if len(found) == 0 {
 		return Who{Refusal: "the issuer knows the person, and no principal of the file of rights has a group of theirs"}
 	}
-	return Who{Principal: union(found), Means: "oidc:" + name}
+	return Who{Principal: union(found), Means: "oidc:" + name, by: t}
 }
 
 // KnownGroups returns those of some groups that principals have.

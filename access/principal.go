@@ -121,6 +121,8 @@ type Who struct {
 	Most *Role
 	// Refusal says why what a caller has shown does not count; "": it has shown nothing, or nothing is to be said.
 	Refusal string
+
+	by *Table // by which the principal was recognized
 }
 
 // RoleIn returns the strongest role that the caller has in the tenant of its request.

@@ -41,7 +41,7 @@ func (t *Table) WhoseToken(token string) Who {
 
 // WhoseHash returns the caller whose token has a hash; the zero value if no principal has it. The hash itself is no token:
 // only a way in that has seen the token may use it.
-func (t *Table) WhoseHash(hash [sha256.Size]byte) Who { return whoIs(t.byToken[hash], "token") }
+func (t *Table) WhoseHash(hash [sha256.Size]byte) Who { return t.whoIs(t.byToken[hash], "token") }
 
 // WhoseNKey returns the caller who has shown to have the private key of a NATS user; the zero value if no principal has
 // it.
@@ -50,7 +50,7 @@ func (t *Table) WhoseNKey(public string) Who {
 	if p == nil {
 		return Who{}
 	}
-	return Who{Principal: p, Means: "nkey:" + public}
+	return Who{Principal: p, Means: "nkey:" + public, by: t}
 }
 
 // WhoHas returns the caller with a token or the key of a NATS user; the zero value if no principal has it.
@@ -61,11 +61,11 @@ func (t *Table) WhoHas(token, nkey string) Who {
 	return t.WhoseToken(token)
 }
 
-func whoIs(p *Principal, means string) Who {
+func (t *Table) whoIs(p *Principal, means string) Who {
 	if p == nil {
 		return Who{}
 	}
-	return Who{Principal: p, Means: means + ":" + p.Name}
+	return Who{Principal: p, Means: means + ":" + p.Name, by: t}
 }
 
 // Principal returns the principal of a name; nil if there is none.

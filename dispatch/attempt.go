@@ -37,6 +37,7 @@ type attempt struct {
 	place    int                // index in the ledger's heap
 	deadline time.Duration      // of the present step, counted from the ledger's start
 	patience time.Duration      // the deadline for the begin of the attempt, which begin replaced; retreat restores it
+	setback  error              // why it is not sent yet although the connection is up; nil: the connection is down
 	began    time.Time          // when its sender began; zero: it was never sent
 	abort    context.CancelFunc // ends the context of the sender; nil unless carried
 

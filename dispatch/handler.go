@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,5 +70,21 @@ func (h *handlers) send(ctx context.Context, d *job.Delivery, _ traceHeaders) (e
 			err = fmt.Errorf("handler %q panicked: %v", name, p)
 		}
 	}()
-	return handler(ctx, d)
+	return ownError(name, handler(ctx, d))
+}
+
+// ownError returns an error of a handler as a [Failure] with its text. The methods of that error are code of the program: they may
+// panic, as those of a nil pointer do, and are called nowhere else.
+func ownError(name string, err error) (own error) {
+	if err == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			own = fmt.Errorf("handler %q returned an error of type %T whose methods panic: %v; is it a nil pointer?", name, err, p)
+		}
+	}()
+	f := failureOf(err)
+	f.Err = errors.New(err.Error())
+	return &f
 }

@@ -12,6 +12,11 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
+// pathError is an error of a program whose nil pointer is no nil error.
+type pathError struct{ path string }
+
+func (e *pathError) Error() string { return e.path }
+
 func succeed(context.Context, *job.Delivery) error { return nil }
 
 func handlerTarget(name string) job.Target {
@@ -24,6 +29,7 @@ func TestHandlerOutcomes(t *testing.T) {
 		"fails":  func(context.Context, *job.Delivery) error { return errors.New("disk full") },
 		"mute":   func(context.Context, *job.Delivery) error { return errors.New("") },
 		"panics": func(context.Context, *job.Delivery) error { panic("boom") },
+		"nil":    func(context.Context, *job.Delivery) error { var e *pathError; return e },
 		"exits":  func(context.Context, *job.Delivery) error { runtime.Goexit(); return nil },
 		"talks":  func(context.Context, *job.Delivery) error { return errors.New(strings.Repeat("ü", 1000)) },
 		"waits": func(ctx context.Context, _ *job.Delivery) error {
@@ -36,6 +42,7 @@ func TestHandlerOutcomes(t *testing.T) {
 		{"fails", "disk full"},
 		{"mute", "failed without a reason"},
 		{"panics", `handler "panics" panicked: boom`},
+		{"nil", `handler "nil" returned an error of type *dispatch.pathError whose methods panic: runtime error: invalid memory address or nil pointer dereference; is it a nil pointer?`},
 		{"exits", errIncomplete.Error()},
 		{"talks", strings.Repeat("ü", (job.ErrorBytesMax-3)/2) + "…"},
 		{"unknown", `no handler "unknown" is registered here`},

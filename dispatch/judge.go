@@ -16,10 +16,15 @@ import (
 // statusNoResponders is the status with which the NATS server replies if a subject has no subscriber.
 const statusNoResponders = "503"
 
+// isUnserved reports whether a reply is that of the NATS server to a message that nobody receives.
+func isUnserved(m *nats.Msg) bool {
+	return len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
+}
+
 // judge returns nil if a reply means success, otherwise the failure. duplicate says that a stream
 // already had the message.
 func judge(t job.Target, m *nats.Msg) (duplicate bool, err error) {
-	unserved := len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
+	unserved := isUnserved(m)
 	switch {
 	case t.Kind == job.TargetJetStream && unserved:
 		return false, fmt.Errorf("no stream takes the subject %q", t.Subject)

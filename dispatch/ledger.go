@@ -103,11 +103,12 @@ func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
 	return true
 }
 
-// retreat undoes begin for an attempt that was not sent because the connection is down. Its patience goes
-// on, so that reconnects do not prolong its wait.
-func (l *ledger) retreat(a *attempt) {
+// retreat undoes begin for an attempt that nobody has received, because the connection is down, or else for the given reason. Its
+// patience goes on, so that reconnects do not prolong its wait.
+func (l *ledger) retreat(a *attempt, reason error) {
 	l.mu.Lock()
 	if a.phase == sending {
+		a.setback = reason
 		k := l.countsOf(a)
 		k.InFlight--
 		k.Queued++

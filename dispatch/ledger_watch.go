@@ -57,6 +57,8 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 // overdueError returns the error for an overdue attempt; it says what the attempt waited for.
 func (l *ledger) overdueError(a *attempt) error {
 	switch {
+	case a.phase == linking && a.setback != nil:
+		return a.setback
 	case a.phase == linking:
 		return fmt.Errorf("the connection to NATS was down for %s", a.timeout())
 	case a.kind() == job.TargetNATS:

@@ -39,6 +39,9 @@ type link struct {
 
 	denialLogged time.Time // used by the confirmer's goroutine only
 
+	settle    time.Duration // see Options.Settle
+	unsettled atomic.Int64  // when others may last have lost their connections, in nanoseconds since the ledger's start
+
 	// Only for a link in the account of a tenant; see tenantLinks.
 	connected atomic.Pointer[NATS] // nats, for the readers of statistics; nil until it is connected
 	stop      context.CancelFunc   // ends its goroutines
@@ -95,6 +98,7 @@ func newLink(o Options, ledger *ledger) *link {
 		sent:    newQueue[published](),
 		hurry:   make(chan struct{}, 1),
 		pause:   o.ConfirmPause,
+		settle:  o.Settle,
 		message: newMessage(),
 		backlog: fair.NewQueue[string, *attempt](publishQuantum),
 		pruneAt: pruneMin,
@@ -105,6 +109,7 @@ func newLink(o Options, ledger *ledger) *link {
 func (k *link) attach(n *NATS) error {
 	k.nats = n
 	k.connected.Store(n)
+	k.unsettle()
 	return k.replies.subscribe(n.conn)
 }
 

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"sync"
@@ -78,6 +79,7 @@ func start(t testing.TB, o Options, url string, options ...nats.Option) *Dispatc
 		}
 		o.NATS = n
 	}
+	o.Settle = cmp.Or(o.Settle, -1) // most tests have nobody who connects later
 	d, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,11 @@ type Options struct {
 	// attempt has its timeout soon: they leave a little before its multiples by the wall clock. Each PING costs two writes
 	// and wakes four threads, as much as some launches. A run counts as ended so much later. 0 means 5 ms.
 	ConfirmPause time.Duration
+
+	// Settle is how long a run waits for somebody who serves its subject, or for a stream that takes it, after the dispatcher has
+	// started, its connection was restored or [Dispatcher.Unsettle] was called. 0 means 5 s, which lets clients of NATS connect
+	// again; less than 0 means not at all. Later such an attempt fails at once.
+	Settle time.Duration
 }
 
 // rules returns the rules that targets must still fulfil when they are launched.
@@ -120,6 +125,7 @@ func (o Options) withDefaults() Options {
 	o.PublishMax = cmp.Or(o.PublishMax, 1<<18)
 	o.TenantLinksMax = cmp.Or(o.TenantLinksMax, tenantLinksMax)
 	o.ConfirmPause = cmp.Or(o.ConfirmPause, confirmPause)
+	o.Settle = cmp.Or(o.Settle, settleTime)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -26,7 +26,7 @@ func (k *link) runPublisher(stop <-chan struct{}) {
 		select {
 		case <-k.outbox.wake:
 		case <-k.nats.up:
-			k.replies.failStale(k.nats.life())
+			k.isBack()
 		case <-stop:
 			return
 		}
@@ -35,13 +35,19 @@ func (k *link) runPublisher(stop <-chan struct{}) {
 			more = k.publishNext()
 			select {
 			case <-k.nats.up:
-				k.replies.failStale(k.nats.life())
+				k.isBack()
 			case <-stop:
 				return
 			default:
 			}
 		}
 	}
+}
+
+// isBack takes in that the connection was restored.
+func (k *link) isBack() {
+	k.unsettle()
+	k.replies.failStale(k.nats.life())
 }
 
 // lineUp moves new launches into the backlog. It runs before each group, so that a tenant that launches
@@ -143,7 +149,7 @@ func (k *link) publishOne(a *attempt, life uint64, isUp bool) bool {
 		k.awaited = k.awaited || a.delivery.Awaited || a.timeout() < hurriedBelow
 	case isDown(err):
 		k.replies.forget(a)
-		k.ledger.retreat(a)
+		k.ledger.retreat(a, nil)
 		return false
 	case isRefusal(err):
 		k.ledger.finish(a, fmt.Errorf("the NATS client refused the message: %w", err))

@@ -107,11 +107,18 @@ func (r *replies) find(t replyToken) *attempt {
 // receive handles one reply. A reply to an attempt that is concluded, a second reply, or one for which no attempt
 // waits is ignored. It runs on the goroutine of the subscription, so replies are judged one after the other.
 func (r *replies) receive(m *nats.Msg) {
-	if a := r.find(parseReplyToken(m.Subject, r.prefix)); a != nil {
-		duplicate, err := judge(a.delivery.Target, m)
-		if duplicate {
-			r.duplicates.Add(1)
-		}
-		r.ledger.finish(a, err)
+	a := r.find(parseReplyToken(m.Subject, r.prefix))
+	if a == nil {
+		return
 	}
+	duplicate, err := judge(a.delivery.Target, m)
+	if duplicate {
+		r.duplicates.Add(1)
+	}
+	if isUnserved(m) && a.link.isSettling() {
+		r.forget(a)
+		a.link.sendAnew(a, err)
+		return
+	}
+	r.ledger.finish(a, err)
 }

@@ -119,8 +119,9 @@ func (s *Scheduler) fail(err error) {
 }
 
 // Wait blocks until the scheduler fails, for example because its disk does, and returns the cause; or
-// until it is closed, and returns nil. After a failure the scheduler launches and accepts nothing. All
-// accepted jobs are there when the directory is opened again.
+// until it is closed, and returns nil. After a failure the scheduler launches and accepts nothing, and
+// the program must end: all accepted jobs are there when its next start opens the directory. In this process the directory cannot be
+// opened again if the store has failed, because operations that the disk refused still hold it.
 func (s *Scheduler) Wait() error {
 	select {
 	case err := <-s.failed:

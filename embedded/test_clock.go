@@ -61,7 +61,7 @@ func NewTest(start time.Time, opts Options) (*Test, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	clock := new(handClock)
-	clock.set(start)
+	clock.set(start.Truncate(time.Millisecond))
 	s, err := newScheduler(opts, clock)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (t *Test) open() error {
 // Now returns the time of the test's clock.
 func (t *Test) Now() time.Time { return t.clock.Now() }
 
-// Advance moves the clock forward by d and launches each run that is due on the way, at its time. With 0
+// Advance moves the clock forward by d, any number of nanoseconds, and launches each run that is due on the way, at its time. With 0
 // it launches what is due now, such as a run that was triggered. It panics if d is negative, or if
 // another Advance is under way, as when a handler calls it.
 func (t *Test) Advance(d time.Duration) {
@@ -224,10 +224,14 @@ func (t *Test) rest() error {
 	}
 }
 
-// handClock implements scheduler.Clock with a time that the driver sets.
-type handClock struct{ millis atomic.Int64 }
+// handClock implements scheduler.Clock with a time that the driver sets. It keeps what is less than a millisecond, so that many
+// short moves are a long one.
+type handClock struct{ now atomic.Pointer[time.Time] }
 
 // Now implements scheduler.Clock.
-func (c *handClock) Now() time.Time { return time.UnixMilli(c.millis.Load()).UTC() }
+func (c *handClock) Now() time.Time { return *c.now.Load() }
 
-func (c *handClock) set(to time.Time) { c.millis.Store(to.UnixMilli()) }
+func (c *handClock) set(to time.Time) {
+	to = to.UTC().Round(0)
+	c.now.Store(&to)
+}

@@ -73,6 +73,22 @@ func TestNothingRunsByItself(t *testing.T) {
 	}
 }
 
+// TestShortMoves: the clock keeps what is less than a millisecond.
+func TestShortMoves(t *testing.T) {
+	runs := 0
+	test := newTest(t, embedded.Options{Handlers: handlers{"h": func(context.Context, embedded.Run) error { runs++; return nil }}})
+	put(t, test, embedded.Job{Name: "a", Schedule: "@every 1s", Target: embedded.Call("h")})
+	for range 3 {
+		test.Advance(333_333_333)
+	}
+	if want := noon.Add(time.Second - 1); runs != 0 || !test.Now().Equal(want) {
+		t.Errorf("%d runs at %s, want %s", runs, test.Now(), want)
+	}
+	if test.AdvanceTo(noon.Add(time.Second + 1)); runs != 1 {
+		t.Errorf("%d runs at %s", runs, test.Now())
+	}
+}
+
 // TestRunsInTheirOrder: of several jobs, each at its time.
 func TestRunsInTheirOrder(t *testing.T) {
 	var got []string

@@ -96,7 +96,9 @@ func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 	switch {
 	case err == nil:
 		return lock, nil
-	case err == syscall.EAGAIN, err == syscall.EACCES, strings.Contains(err.Error(), "held by current process"):
+	case strings.Contains(err.Error(), "held by current process"):
+		return nil, fmt.Errorf("%w by this process, and one that has failed stays so until the process ends: start it again", ErrInUse)
+	case err == syscall.EAGAIN, err == syscall.EACCES:
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	default:
 		return nil, fmt.Errorf("lock: %w", err)

@@ -78,8 +78,9 @@ type outsideMember struct {
 }
 
 // callOf converts a request of a caller into a request of a verb. The order is that of what a caller may learn: rights,
-// then the query and the headers, then the body, so that a request that is refused anyway costs no memory. The call is
-// returned with an error too, for what was read until then.
+// then the query and the headers, then the body, so that a request that is refused anyway costs no memory. A body may come slowly: if
+// the file of rights has changed meanwhile, the rights are those after it. The call is returned with an error too, for what was read
+// until then.
 func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string, who access.Who) (*call, error) {
 	c := &call{route: r, verb: api.VerbNamed(r.verb)}
 	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
@@ -106,6 +107,10 @@ func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, x *api.Execu
 		err = apierr.Errorf(apierr.InvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
 	} else {
 		c.Body = c.queryObject()
+	}
+	if err == nil && !w.opts.Access.IsCurrent(c.Who) {
+		c.Who = w.recognize(req)
+		err = x.Authorize(c.verb, &c.Request)
 	}
 	if err == nil {
 		c.Body, err = c.merge(c.Body)
