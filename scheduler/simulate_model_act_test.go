@@ -16,7 +16,7 @@ func (m *model) ask(a *modelAct, alone bool) {
 	if j := m.names[a.name]; j != nil {
 		text := a.text
 		if a.def != nil {
-			text = a.def.expr
+			text = a.def.expr + " " + a.def.calendar
 		}
 		j.note(m.now, "ask "+a.kind, a.run.at, int64(a.fence), text)
 	}
@@ -53,7 +53,7 @@ func (m *model) expectPut(a *modelAct) string {
 		return "!"
 	}
 	if j != nil && !j.done && d.at == 0 && d.sameTicks(j.def) {
-		return ""
+		return pick(j.mayComplete(m.now+m.settings.lead), "?", "")
 	}
 	if j != nil && d.at > 0 && m.isOver(j, d.at) {
 		return pick(d.at/modelDay <= m.history.pruned, "?", "")
@@ -69,8 +69,8 @@ func (m *model) expectPut(a *modelAct) string {
 		anchor, from = j.anchorFor(d, m.now), max(m.now, j.high)
 	}
 	ticks := m.ticksOf(d, anchor)
-	if j != nil && ticks.next(from) == 0 {
-		return "?" // it may have some that the update decides itself
+	if j != nil && ticks.next(from) == 0 || ticks.isSparse(from) {
+		return "?" // it may have some that the update decides itself, or its search may end before the first
 	}
 	return pick(ticks.next(from) == 0, "!", "")
 }
@@ -137,7 +137,7 @@ func (m *model) answer(a *modelAct) {
 			m.checkRefused(a, j)
 		}
 	case a.want == "!" && a.code != "":
-	case a.code == "invalid_schedule" && j != nil && m.isBarren(j.def):
+	case a.code == "invalid_schedule" && j != nil && (m.isBarren(j.def) || m.isBarred(j.def)):
 	case a.want != "?" && a.code != a.want:
 		m.fail("answer", j, "%s of %s (run %s, fence %d) was answered %q, want %q", a.kind, a.name, a.run, a.fence, a.code, a.want)
 	case a.code != "" && a.done != 0 && a.want != "?":

@@ -37,7 +37,7 @@ func (m *model) update(j *modelJob, act *modelAct) {
 	}
 	switch {
 	case d.sameTicks(j.def) && d.at > 0 && slices.Contains(j.owed, d.at): // it is owed, and stays so
-	case !d.sameTicks(j.def) || j.done:
+	case !d.sameTicks(j.def) || j.done || j.passed != 0:
 		m.replan(j, act)
 	case len(act.ahead) > 0 || len(act.dropped) > 0:
 		m.fail("ledger", j, "the schedule stays, and the update decides %d ticks and drops %d ranges", len(act.ahead), len(act.dropped))
@@ -78,12 +78,7 @@ func (j *modelJob) resumes(now int64) {
 
 func (m *model) remove(j *modelJob, act *modelAct) {
 	if act.by == "carillon" {
-		retention := m.settings.retention
-		if j.lastDead {
-			retention = max(retention, m.settings.historyDays*modelDay)
-		}
-		retained := m.settings.retention > 0 && m.now >= j.doneAt+retention || m.backLSN >= j.doneLSN
-		if !j.done || len(j.owed) > 0 || !retained {
+		if !m.mayReap(j) {
 			m.fail("reap", j, "the job was deleted by the engine too early: done since %s", modelTime(j.doneAt))
 		}
 		if len(j.live) > 0 {
@@ -100,6 +95,22 @@ func (m *model) remove(j *modelJob, act *modelAct) {
 	j.deleted, m.deletions.at[j.id] = true, m.now
 	j.owed = nil
 	delete(m.names, j.name)
+}
+
+// mayReap reports whether the engine may delete a job by itself: it has been done for as long as it is to be kept, or the clock was
+// set back since.
+func (m *model) mayReap(j *modelJob) bool {
+	at, lsn := j.doneAt, j.doneLSN
+	if !j.done && j.passed != 0 {
+		at, lsn = j.passed, 0
+	} else if !j.done {
+		return false
+	}
+	retention := m.settings.retention
+	if j.lastDead {
+		retention = max(retention, m.settings.historyDays*modelDay)
+	}
+	return len(j.owed) == 0 && (m.settings.retention > 0 && m.now >= at+retention || m.backLSN > 0 && m.backLSN >= lsn)
 }
 
 func (m *model) pause(j *modelJob, act *modelAct) {

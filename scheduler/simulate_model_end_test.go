@@ -158,13 +158,13 @@ func isDelete(a *modelAct) bool { return a.kind == "delete" }
 // overlaps reports whether a run had to be skipped because of others.
 func (m *model) overlaps(r *modelRun) bool {
 	j := r.job
-	if !r.counted || r.due > m.now || r.mode == "again" {
+	if !r.counted || r.due > m.arrived || r.mode == "again" {
 		return false
 	}
 	if m.settings.cut && m.now <= max(j.freed, j.touched)+m.settings.slack {
 		return true // what was in its way has ended, for which an earlier step had room
 	}
-	waiting := j.waiting(m.now, r)
+	waiting := j.waiting(m.arrived, r)
 	buffered := len(waiting)
 	if j.goingBefore(m.steps) == 0 && j.yielded < r.due {
 		if buffered--; buffered < 0 {

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 )
@@ -43,6 +42,7 @@ type modelJob struct {
 	tookOver  int64 // when one did that ends others
 	touched   int64 // when it was last changed
 	reticked  int64 // when its schedule last changed under it
+	passed    int64 // when a calendar restored the date of a one-shot too late for a run, or nearly so; 0: none did
 	owes      int64 // since when it owes something
 	away      int64 // up to when it was paused, or not there, with ticks that passed
 	doneAt    int64
@@ -223,6 +223,12 @@ func (j *modelJob) finish(now int64, lsn uint64) {
 	}
 }
 
+// mayComplete reports whether the job is done when its ticks up to an instant are decided.
+func (j *modelJob) mayComplete(upto int64) bool {
+	due := j.ticks.between(j.after, upto+1)
+	return len(due) > 0 && (j.ticks.next(upto) == 0 || j.def.maxRuns > 0 && j.runs+len(due) >= j.def.maxRuns)
+}
+
 // going returns how many runs of a job have its turn.
 func (j *modelJob) going() (n int) {
 	for _, r := range j.live {
@@ -259,41 +265,4 @@ func (j *modelJob) drop(r *modelRun) {
 	if i := slices.Index(j.live, r); i >= 0 {
 		j.live = slices.Delete(j.live, i, i+1)
 	}
-}
-
-// comesNearer takes in that an update may bring the launch of a tick that has passed nearer: it has less jitter, or none.
-func (j *modelJob) comesNearer(now int64) {
-	tick, span := j.next(), j.def.jitter
-	if tick == 0 || tick >= now || span == 0 {
-		return
-	}
-	if next := j.ticks.next(tick); next > tick {
-		span = min(span, next-tick)
-	}
-	if j.highShare > 0 {
-		span = int64(math.Ceil(j.highShare * float64(span)))
-	}
-	if tick != j.nearTick {
-		j.nearTick, j.nearFrom = tick, 0
-	}
-	j.nearFrom = max(j.nearFrom, tick+span)
-}
-
-// jitters takes in by how much a launch is put off, and reports whether that agrees with what is known: a
-// job keeps its share of the jitter, of which no more counts than the time to its next tick.
-func (j *modelJob) jitters(tick, due int64) bool {
-	span := j.def.jitter
-	if next := j.ticks.next(tick); next > tick {
-		span = min(span, next-tick)
-	}
-	off := due - tick
-	if span == 0 || off < 0 || off >= span {
-		return off == 0
-	}
-	low, high := float64(off)/float64(span), float64(off+1)/float64(span)
-	if j.highShare == 0 {
-		j.highShare = 1
-	}
-	j.lowShare, j.highShare = max(j.lowShare, low), min(j.highShare, high)
-	return j.lowShare <= j.highShare+math.SmallestNonzeroFloat64
 }

@@ -120,7 +120,7 @@ func (m *model) takeOverQuota(j *modelJob, r *modelRow) {
 		return
 	case j.def.at > 0:
 		m.fail("quota", j, "the one-shot was skipped for the quota")
-	case j.paused || j.next() != tick && !m.passes(j, tick) || tick > m.now+m.settings.lead || m.isMissed(j, tick, tick+j.def.jitter):
+	case j.paused || j.next() != tick && !m.passes(j, tick) || tick > m.now+m.settings.lead || m.isMissed(j, tick, tick) && m.isMissed(j, tick, tick+j.jitterAt(tick)):
 		m.fail("ledger", j, "tick %s was skipped for the quota; the next without an outcome is %s", modelTime(tick), modelTime(j.next()))
 	}
 	m.settleTick(j, tick, tick)

@@ -33,6 +33,8 @@ type model struct {
 	stepped int64 // when the clock was last set, 0 if it never was in this life
 	stepLSN uint64
 	backLSN uint64 // when it was last set back
+	showed  int64  // what it showed before that, if no step has followed
+	arrived int64  // the latest that it showed when what the step going on takes in came about
 
 	pending   []modelUpcoming // changes in the commit going on
 	gone      []*modelRun     // in the commit going on
@@ -114,7 +116,7 @@ func (m *model) start(now int64, lsn uint64) {
 // setClock takes in that the wall clock was set.
 func (m *model) setClock(now int64) {
 	if now < m.now {
-		m.backLSN = m.lsn
+		m.backLSN, m.showed = m.lsn, m.now
 	}
 	m.pace.setClock(m.now, now)
 	m.presence.stand(m.now)
@@ -125,6 +127,7 @@ func (m *model) setClock(now int64) {
 func (m *model) step(now int64) {
 	m.steps++
 	m.stepFrom, m.over = m.lsn, modelCrowd{}
+	m.arrived, m.showed = max(now, m.showed), 0
 	m.see(now)
 }
 

@@ -37,6 +37,20 @@ func (t *modelTicks) next(after int64) int64 {
 	return tick
 }
 
+// isSparse reports whether exclusions leave out so many ticks before the first one after an instant that the search for it may give
+// up.
+func (t *modelTicks) isSparse(after int64) bool {
+	const many = 1000
+	tick := t.any(after)
+	for n := 0; t.without != nil && tick != 0 && t.without(tick); n++ {
+		if n == many {
+			return true
+		}
+		tick = t.any(tick)
+	}
+	return false
+}
+
 // has reports whether an instant is a tick. It looks at no other: next may have to pass over very many that are left out.
 func (t *modelTicks) has(at int64) bool {
 	if at > t.keptFrom && at <= t.kept {

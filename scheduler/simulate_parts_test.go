@@ -63,8 +63,8 @@ func (w *world) drawExclude(d *modelDef, scale int64) {
 	if d.ends > 0 {
 		return
 	}
-	if d.at > 0 { // by the rules of a zone that do not change: where they would leave it out, the job would fail
-		d.zone = []string{"America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"}[w.rng.IntN(3)]
+	if d.at > 0 {
+		w.drawSteadyZone(d)
 	}
 	lines := simLines[w.plan.kind]
 	for range 1 + w.rng.IntN(2) {
@@ -83,6 +83,23 @@ func (w *world) drawExclude(d *modelDef, scale int64) {
 	if d.at == 0 && !w.model.hasTicks(d) || w.leavesOutDate(d) {
 		d.exclude = nil
 	}
+}
+
+// drawCalendar lets a job follow a calendar that leaves it some ticks, and each single date.
+func (w *world) drawCalendar(d *modelDef, calendar string) {
+	before := *d
+	if d.calendar = calendar; d.at > 0 {
+		w.drawSteadyZone(d)
+	}
+	if d.at == 0 && !w.model.hasTicks(d) || w.leavesOutDate(d) {
+		*d = before
+	}
+}
+
+// drawSteadyZone draws a zone whose rules do not change, for the exclusions of a one-shot: where others would leave it out, the job
+// would fail.
+func (w *world) drawSteadyZone(d *modelDef) {
+	d.zone = []string{"America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"}[w.rng.IntN(3)]
 }
 
 // leavesOutDate reports whether the exclusions of a definition leave out one of its single dates, by the rules of one of the processes.

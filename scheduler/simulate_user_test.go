@@ -202,10 +202,8 @@ func (w *world) put(name string) *modelAct {
 		}
 		d.expr = "@at " + modelTime(d.at) + "Z"
 	}
-	if calendar := w.calendarName(w.rng.IntN(simCalendars), name); d.at == 0 && d.ends == 0 && w.model.calendars[calendar] != nil && d.calendar == "" && w.chance(4) {
-		if d.calendar = calendar; !w.model.hasTicks(d) || w.leavesOutDate(d) {
-			d.calendar = ""
-		}
+	if calendar := w.calendarName(w.rng.IntN(simCalendars), name); d.ends == 0 && w.model.calendars[calendar] != nil && d.calendar == "" && w.chance(4) {
+		w.drawCalendar(d, calendar)
 	}
 	return &modelAct{kind: "put", name: name, by: w.actor(), def: d}
 }

@@ -117,7 +117,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 		c.endStreak(r.id)
 	}
 	c.leaveBehind(p, r, next)
-	planned, before, wasDone := next.cursor, r.cursor, r.flags.Is(job.FlagCompleted)
+	planned, before, hadEnded := next.cursor, r.cursor, r.flags.Is(job.FlagCompleted|job.FlagFailed)
 	// leaveBehind has recorded the pause that ends if the schedule stays.
 	resumesAnew := r.flags.Is(job.FlagPaused) && !p.Paused && c.profiles.get(r.profile).Spec != p.Profile.Spec
 	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
@@ -131,7 +131,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	if r.cursor = next.cursor; next.done {
 		r.flags |= job.FlagCompleted
 	}
-	if planned != before || wasDone || resumesAnew {
+	if planned != before || hadEnded || resumesAnew {
 		r.marks &^= markResumed // the ticks of a pause are behind the cursor
 		c.wasAway(r)
 	}
