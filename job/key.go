@@ -112,6 +112,9 @@ func AppendBucket(b []byte, kind Kind, day uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, byte(kind)), day)
 }
 
+// BucketDay returns the day of the bucket that a key is in. The key is longer than what AppendBucket appends, or as long.
+func BucketDay(key []byte) uint32 { return binary.BigEndian.Uint32(key[1:]) }
+
 // AppendOnceKey appends the key of the row for an idempotency key. The key is last and has no length, because nothing
 // follows it.
 func AppendOnceKey(b []byte, day uint32, id ID, key string) []byte {

@@ -2,8 +2,8 @@ package scheduler
 
 import (
 	"context"
+	"math"
 
-	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -14,9 +14,12 @@ const auditScanMax = 10_000
 // Audit returns a page of the audit log of a tenant, newest first.
 func (e *Engine) Audit(_ context.Context, q AuditQuery) (AuditPage, error) {
 	l := auditLister{engine: e, query: q}
-	newest, oldest := l.days()
-	for day := newest; day >= oldest && !l.isFull(); day-- {
-		if err := l.readDay(uint32(day)); err != nil {
+	days, err := l.days()
+	if err != nil {
+		return AuditPage{}, err
+	}
+	for i := 0; i < len(days) && !l.isFull(); i++ {
+		if err := l.readDay(days[i]); err != nil {
 			return AuditPage{}, err
 		}
 	}
@@ -39,21 +42,16 @@ func (l *auditLister) isFull() bool {
 	return len(l.page.Entries) == l.query.Limit || l.seen >= auditScanMax
 }
 
-// days returns the newest and the oldest bucket that can hold an entry of the query.
-func (l *auditLister) days() (newest, oldest int64) {
-	now := instant.Of(l.engine.opts.Clock.Now())
-	newest = int64(job.Day(now)) + 1 // the clock may have been set back
-	oldest = max(0, newest-1-int64(l.engine.opts.Settings.HistoryDays))
+// days returns the buckets that can hold an entry of the query, newest first.
+func (l *auditLister) days() ([]uint32, error) {
+	high := uint32(math.MaxUint32)
 	if q := &l.query; q.To != 0 {
-		newest = min(newest, int64(job.Day(q.To)))
-	}
-	if q := &l.query; q.From != 0 {
-		oldest = max(oldest, int64(job.Day(q.From)))
+		high = job.Day(max(0, q.To))
 	}
 	if after := l.query.After; after != (AuditPlace{}) {
-		newest = min(newest, int64(after.Day))
+		high = min(high, after.Day)
 	}
-	return newest, oldest
+	return l.engine.daysOf(job.KindAudit, job.Day(max(0, l.query.From)), high)
 }
 
 // readDay reads one bucket, newest entry first, until the page is full.

@@ -15,8 +15,12 @@ func (e *Engine) deadRuns(ctx context.Context, q RunQuery) (RunPage, error) {
 	}
 	l := runLister{engine: e, query: q}
 	d := deadLister{runLister: &l, ctx: ctx, records: make(map[job.ID]*job.Record)}
-	for day, oldest := l.days(); day >= oldest && !l.isFull(); day-- {
-		if err := d.readDay(uint32(day)); err != nil {
+	days, err := l.days(job.KindDead)
+	if err != nil {
+		return RunPage{}, err
+	}
+	for i := 0; i < len(days) && !l.isFull(); i++ {
+		if err := d.readDay(days[i]); err != nil {
 			return RunPage{}, err
 		}
 	}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"context"
+	"math"
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
@@ -107,8 +108,12 @@ func (l *runLister) list() error {
 	if err := l.readLive(); err != nil {
 		return err
 	}
-	for day, oldest := l.days(); day >= oldest && !l.isFull(); day-- {
-		if err := l.readDay(day); err != nil {
+	days, err := l.days(job.KindHistory)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(days) && !l.isFull(); i++ {
+		if err := l.readDay(days[i]); err != nil {
 			return err
 		}
 	}
@@ -138,21 +143,16 @@ func (l *runLister) isFull() bool {
 	return len(l.page.Runs) == l.query.Limit || l.seen >= cmp.Or(l.query.scanMax, runScanMax)
 }
 
-// days returns the newest and the oldest bucket that can hold a run of the query. A run may be of the next day: it was
-// decided ahead and ended before its time, or the clock was set back.
-func (l *runLister) days() (newest, oldest int64) {
-	e := l.engine
-	now := instant.Of(e.opts.Clock.Now())
-	to := max(now+dayMillis, l.tick+1)
-	from := max(0, now-instant.Millis(e.opts.Settings.HistoryDays+1)*24*3600*1000)
+// days returns the buckets of a kind that can hold a run of the query, newest first.
+func (l *runLister) days(kind job.Kind) ([]uint32, error) {
+	high := uint32(math.MaxUint32)
 	if l.query.To != 0 {
-		to = min(to, l.query.To)
+		high = job.Day(max(0, l.query.To))
 	}
 	if l.query.After.Job != 0 {
-		to = min(to, l.query.After.At+1)
+		high = min(high, job.Day(l.query.After.At))
 	}
-	from = max(from, l.query.From)
-	return int64(job.Day(max(0, to))), int64(job.Day(from))
+	return l.engine.daysOf(kind, job.Day(max(0, l.query.From)), high)
 }
 
 // readLive reads the live runs of the page. If there are more than one page may read, they fill the page. A run that is over is in the
@@ -180,10 +180,10 @@ func (l *runLister) readLive() error {
 }
 
 // readDay reads one bucket of the history, newest run first, and merges the live runs that belong in between.
-func (l *runLister) readDay(day int64) error {
-	low := job.AppendHistoryDay(nil, uint32(day), l.rec.ID)
+func (l *runLister) readDay(day uint32) error {
+	low := job.AppendHistoryDay(nil, day, l.rec.ID)
 	high := job.PrefixEnd(low)
-	if after := l.query.After; after.Job != 0 && int64(job.Day(after.At)) == day {
+	if after := l.query.After; after.Job != 0 && job.Day(after.At) == day {
 		low = append(job.AppendHistoryKey(nil, after), 0)
 	}
 	return l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {

@@ -41,7 +41,7 @@ func (m *model) reticks(j *modelJob) {
 	j.befores = append(j.befores, modelBefore{j.ticks, free, true})
 	wasBarred := j.ticks.next(j.after) == 0
 	j.ticks, j.reticked = m.ticksOf(j.def, j.ticks.anchor), m.now
-	if at := j.def.at; at > 0 && !j.done && wasBarred && !m.isBarred(j.def) && at <= max(free, j.high) {
+	if at := j.def.at; at > 0 && !j.done && j.passed == 0 && wasBarred && !m.isBarred(j.def) && at <= max(free, j.high) {
 		j.passed = m.now
 	}
 }
