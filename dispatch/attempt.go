@@ -29,6 +29,7 @@ type attempt struct {
 	done     func(job.Outcome)
 	followed *followed // nil: there is no tracer
 	link     *link     // by which it is published; nil for kinds without NATS
+	asks     bool      // of the kind nats: NATS is to say if nobody receives the message
 
 	// Guarded by the ledger's mutex; not written again once the phase is concluded.
 	number   uint64 // counts what the ledger accepted; a Cancel concerns the attempts up to a number
@@ -38,6 +39,7 @@ type attempt struct {
 	deadline time.Duration      // of the present step, counted from the ledger's start
 	patience time.Duration      // the deadline for the begin of the attempt, which begin replaced; retreat restores it
 	setback  error              // why it is not sent yet although the connection is up; nil: the connection is down
+	first    time.Time          // when it was first sent and nobody received it; zero: that has not happened
 	began    time.Time          // when its sender began; zero: it was never sent
 	abort    context.CancelFunc // ends the context of the sender; nil unless carried
 
@@ -48,6 +50,9 @@ type attempt struct {
 }
 
 func (a *attempt) kind() job.TargetKind { return a.delivery.Target.Kind }
+
+// hasReply reports whether the message of the attempt has a reply subject.
+func (a *attempt) hasReply() bool { return a.asks || a.kind() != job.TargetNATS }
 
 // timeout returns the time that the attempt has for its answer.
 func (a *attempt) timeout() time.Duration {

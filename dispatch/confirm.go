@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -91,7 +92,8 @@ func (d *Dispatcher) Hurry() {
 //
 // Three conditions make a PONG a proof: the message was published in the life in which the PING was sent,
 // that life lasted until the PONG, and the server has not refused the message. For the kinds with a reply
-// the PONG proves too little: they are failed here, and succeed only by their reply.
+// the PONG proves too little: they are failed here, and succeed only by their reply. What NATS said of the messages before the PONG,
+// that nobody receives them, is taken in before.
 func (k *link) confirm(sent []published) {
 	life := k.nats.life()
 	if err := k.nats.conn.FlushTimeout(k.nats.stuck); err != nil {
@@ -101,8 +103,10 @@ func (k *link) confirm(sent []published) {
 	steady := k.nats.life() == life // otherwise the PONG may belong to a later connection than the messages
 	k.nats.denials.awaitNoted(k.nats.conn.LastError())
 	denied := k.nats.denials.any()
+	k.takeReplies(sent)
 	for _, p := range sent {
 		switch {
+		case k.replies.isWithdrawn(p.number):
 		case !steady || p.life != life:
 			k.ledger.finish(p.attempt, errUnconfirmed)
 		case denied && k.nats.denials.claim(p.attempt.delivery.Target.Subject):
@@ -122,7 +126,25 @@ func (k *link) abandon(sent []published, err error) {
 		k.nats.leave()
 	}
 	for _, p := range sent {
-		k.ledger.finish(p.attempt, errUnconfirmed)
+		if !k.replies.isWithdrawn(p.number) {
+			k.ledger.finish(p.attempt, errUnconfirmed)
+		}
+	}
+}
+
+// takeReplies waits until the replies that have arrived are judged, if one of the messages is of a kind without replies and has a reply
+// subject all the same.
+func (k *link) takeReplies(sent []published) {
+	if !slices.ContainsFunc(sent, func(p published) bool { return p.number != 0 && p.attempt.kind() == job.TargetNATS }) {
+		return
+	}
+	judged := make(chan struct{})
+	if k.nats.conn.Barrier(func() { close(judged) }) != nil {
+		return // the connection is closed
+	}
+	select {
+	case <-judged:
+	case <-time.After(k.nats.stuck):
 	}
 }
 

@@ -140,6 +140,7 @@ func (d *Dispatcher) findLink(a *attempt) (err error) {
 		d.link.enter()
 		a.link = d.link
 	}
+	a.asks = a.link != nil && a.kind() == job.TargetNATS && a.link.isSettling()
 	return err
 }
 

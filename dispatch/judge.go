@@ -30,6 +30,8 @@ func judge(t job.Target, m *nats.Msg) (duplicate bool, err error) {
 		return false, fmt.Errorf("no stream takes the subject %q", t.Subject)
 	case t.Kind == job.TargetJetStream:
 		return judgeAck(t, m.Data)
+	case unserved && t.Kind == job.TargetNATS:
+		return false, fmt.Errorf("nobody receives the subject %q", t.Subject)
 	case unserved:
 		return false, fmt.Errorf("no service listens on the subject %q", t.Subject)
 	default:

@@ -108,7 +108,9 @@ func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
 func (l *ledger) retreat(a *attempt, reason error) {
 	l.mu.Lock()
 	if a.phase == sending {
-		a.setback = reason
+		if a.setback = reason; reason != nil && a.first.IsZero() {
+			a.first = a.began
+		}
 		k := l.countsOf(a)
 		k.InFlight--
 		k.Queued++
@@ -117,6 +119,22 @@ func (l *ledger) retreat(a *attempt, reason error) {
 		l.open.Fix(a.place)
 	}
 	l.unlockAndWake()
+}
+
+// patienceOf returns how long an attempt that has begun could still wait to begin.
+func (l *ledger) patienceOf(a *attempt) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.patience - time.Since(l.start)
+}
+
+// leaveForNobody takes in that a message is delivered, though nobody receives it. It was launched when it was first sent.
+func (l *ledger) leaveForNobody(a *attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.phase == sending && !a.first.IsZero() {
+		a.began = a.first
+	}
 }
 
 // rescheduleLocked sets the attempt's deadline to its whole timeout from now.

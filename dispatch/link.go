@@ -80,11 +80,12 @@ func (k *link) stats() NATSStats {
 	return s
 }
 
-// published is an attempt whose message the client has accepted, and the life of the connection at that
-// time.
+// published is an attempt whose message the client has accepted, with the life of the connection at that
+// time and the number in its reply subject.
 type published struct {
 	attempt *attempt
 	life    uint64
+	number  uint64
 }
 
 // newLink returns a link whose goroutines are not started yet, and without a connection.

@@ -136,7 +136,7 @@ func (k *link) publishOne(a *attempt, life uint64, isUp bool) bool {
 	if !isUp {
 		return false
 	}
-	reply := k.replies.expect(a, life)
+	reply, number := k.replies.expect(a, life)
 	if !k.ledger.begin(a, nil) {
 		k.replies.forget(a)
 		return true
@@ -145,7 +145,7 @@ func (k *link) publishOne(a *attempt, life uint64, isUp bool) bool {
 	k.message.drop(a.delivery)
 	switch {
 	case err == nil:
-		k.group = append(k.group, published{a, life})
+		k.group = append(k.group, published{a, life, number})
 		k.awaited = k.awaited || a.delivery.Awaited || a.timeout() < hurriedBelow
 	case isDown(err):
 		k.replies.forget(a)

@@ -53,28 +53,39 @@ func (r *replies) subscribe(conn *nats.Conn) error {
 	return nil
 }
 
-// expect adds the attempt to the table and returns its reply subject. For a kind without replies it does
-// nothing and returns "".
-func (r *replies) expect(a *attempt, life uint64) string {
-	if a.kind() == job.TargetNATS {
-		return ""
+// expect adds the attempt to the table and returns its reply subject and the number in it. For an attempt without replies it does
+// nothing and returns zero values.
+func (r *replies) expect(a *attempt, life uint64) (subject string, number uint64) {
+	if !a.hasReply() {
+		return "", 0
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
 	a.token, a.life = replyToken{number: r.last, secret: r.secrets.Uint64()}, life
-	r.waiting[a.token.number] = a
-	return a.token.subject(r.prefix)
+	r.waiting[r.last] = a
+	return a.token.subject(r.prefix), r.last
 }
 
 // forget removes the attempt from the table, if it is in it.
 func (r *replies) forget(a *attempt) {
-	if a.kind() == job.TargetNATS {
+	if !a.hasReply() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.waiting, a.token.number)
+}
+
+// isWithdrawn reports whether a message that was published under a number is no longer its attempt's: the attempt is concluded, or
+// is sent again. 0 is the number of messages without a reply subject.
+func (r *replies) isWithdrawn(number uint64) bool {
+	if number == 0 {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waiting[number] == nil
 }
 
 // failStale fails the publishes to streams of earlier lives, whose acknowledgements are unlikely to
@@ -115,10 +126,13 @@ func (r *replies) receive(m *nats.Msg) {
 	if duplicate {
 		r.duplicates.Add(1)
 	}
-	if isUnserved(m) && a.link.isSettling() {
-		r.forget(a)
+	switch {
+	case isUnserved(m) && a.link.isSettling():
 		a.link.sendAnew(a, err)
-		return
+	case isUnserved(m) && a.kind() == job.TargetNATS:
+		r.ledger.leaveForNobody(a)
+	case a.kind() == job.TargetNATS: // it is delivered when NATS has it, whatever is replied
+	default:
+		r.ledger.finish(a, err)
 	}
-	r.ledger.finish(a, err)
 }

@@ -1,10 +1,17 @@
 package dispatch
 
-import "time"
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // After a NATS server has ended, or a node, its clients take a while to connect to another one, or to this one again. Whoever
-// serves a subject may be among them: a run that finds nobody there meanwhile waits, and is sent again. Nobody has received it, so
+// receives a subject may be among them: a run that finds nobody there meanwhile waits, and is sent again. Nobody has received it, so
 // it is no attempt. Later a subject that nobody serves fails an attempt at once.
+//
+// A run of the kind nats waits in the same way: its message has a reply subject then, to which NATS says that nobody is there. Later
+// the message has none, and is delivered when NATS has it.
 
 // settleTime is the default of Options.Settle: the clients of NATS wait two seconds between two tries by default, and a little longer
 // with TLS.
@@ -28,13 +35,22 @@ func (d *Dispatcher) Unsettle() {
 
 func (k *link) unsettle() { k.unsettled.Store(int64(time.Since(k.ledger.start))) }
 
-// isSettling reports whether those who serve subjects may still be about to connect.
+// isSettling reports whether those who serve subjects may still be about to connect. While the link itself is not connected, they are.
 func (k *link) isSettling() bool {
+	if n := k.connected.Load(); k.settle > 0 && (n == nil || !n.connected.Load()) {
+		return true
+	}
 	return time.Since(k.ledger.start)-time.Duration(k.unsettled.Load()) < k.settle
 }
 
-// sendAnew sends an attempt again in a while, for as long as it may wait for its beginning. reason says why nobody has received it.
+// sendAnew sends an attempt again in a while, for as long as it may wait for its beginning. reason says why nobody has received it. One
+// of the kind nats whose time is nearly over is left as it is: it is delivered, because NATS has it.
 func (k *link) sendAnew(a *attempt, reason error) {
+	if a.kind() == job.TargetNATS && k.ledger.patienceOf(a) < 2*sendAnewAfter {
+		k.ledger.leaveForNobody(a)
+		return
+	}
+	k.replies.forget(a)
 	k.ledger.retreat(a, reason)
 	time.AfterFunc(sendAnewAfter, func() { k.publish(a) })
 }

@@ -46,6 +46,56 @@ func TestRunsWaitNoLongerThanTheirTimeout(t *testing.T) {
 	}
 }
 
+// TestMessagesWaitForThoseWhoConnectAgain: the same of a message that needs no answer. It reaches whoever subscribes, once, and what is
+// replied to it counts for nothing.
+func TestMessagesWaitForThoseWhoConnectAgain(t *testing.T) {
+	s := startNATS(t, nil)
+	d := start(t, Options{Settle: time.Hour}, s.ClientURL())
+	outcome := launch(d, deliveryTo(natsTarget("news"), 0))
+	testkit.Until(t, "the message has found nobody", func() bool {
+		d.ledger.mu.Lock()
+		defer d.ledger.mu.Unlock()
+		return len(d.ledger.open) == 1 && d.ledger.open[0].setback != nil
+	})
+	nc := dial(t, s.ClientURL())
+	got := make(chan *nats.Msg, 8)
+	subscribe(t, nc, "news", func(m *nats.Msg) {
+		got <- m
+		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error-Code": {"500"}, "Nats-Service-Error": {"no"}}})
+	})
+	if o := testkit.Receive(t, outcome); o.Error != "" || o.LaunchedAt.IsZero() {
+		t.Errorf("the outcome is %+v", o)
+	}
+	if len(got) != 1 {
+		t.Errorf("%d messages came", len(got))
+	}
+}
+
+// TestMessagesForNobody: a message that nobody receives is delivered when others had the time to connect, and before its own time is
+// over. When all is settled it has no reply subject.
+func TestMessagesForNobody(t *testing.T) {
+	s := startNATS(t, nil)
+	d := start(t, Options{Settle: 2 * sendAnewAfter}, s.ClientURL())
+	launched := time.Now()
+	if o := testkit.Receive(t, launch(d, deliveryTo(natsTarget("news"), 0))); o.Error != "" || o.LaunchedAt.Sub(launched) > sendAnewAfter || o.Duration < sendAnewAfter {
+		t.Errorf("the outcome is %+v", o)
+	}
+	d.link.settle = time.Hour
+	hurried := deliveryTo(natsTarget("news"), 1)
+	hurried.Timeout = 3 * sendAnewAfter
+	if o := testkit.Receive(t, launch(d, hurried)); o.Error != "" {
+		t.Errorf("the outcome with a short timeout is %+v", o)
+	}
+	d.link.settle = time.Nanosecond
+	nc := dial(t, s.ClientURL())
+	got := make(chan *nats.Msg, 8)
+	subscribe(t, nc, "news", func(m *nats.Msg) { got <- m })
+	launch(d, deliveryTo(natsTarget("news"), 2))
+	if m := testkit.Receive(t, got); m.Reply != "" {
+		t.Errorf("the reply subject is %s", m.Reply)
+	}
+}
+
 // TestSettling: a subject without a service fails an attempt at once when others had the time to connect, and waits again after a
 // loss of the connection, or of another node.
 func TestSettling(t *testing.T) {

@@ -140,7 +140,7 @@ func (m *model) checkSkipped(r *modelRun, row *modelRow) {
 	case "overlap":
 		ok = r.left || m.overlaps(r)
 	case "quota":
-		ok = r.counted && r.due <= m.now && len(j.waiting(m.now, r)) >= 1000
+		ok = r.counted && r.due <= m.latest() && len(j.waiting(m.latest(), r)) >= 1000
 	case "paused":
 		ok = r.key.seq == 0 && m.comes(j, func(a *modelAct) bool { return a.kind == "pause" || a.kind == "put" && a.def.paused })
 	case "superseded":
@@ -158,13 +158,13 @@ func isDelete(a *modelAct) bool { return a.kind == "delete" }
 // overlaps reports whether a run had to be skipped because of others.
 func (m *model) overlaps(r *modelRun) bool {
 	j := r.job
-	if !r.counted || r.due > m.arrived || r.mode == "again" {
+	if !r.counted || r.due > m.latest() || r.mode == "again" {
 		return false
 	}
 	if m.settings.cut && m.now <= max(j.freed, j.touched)+m.settings.slack {
 		return true // what was in its way has ended, for which an earlier step had room
 	}
-	waiting := j.waiting(m.arrived, r)
+	waiting := j.waiting(m.latest(), r)
 	buffered := len(waiting)
 	if j.goingBefore(m.steps) == 0 && j.yielded < r.due {
 		if buffered--; buffered < 0 {
@@ -208,7 +208,7 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 func (m *model) ends(q, other *modelRun) bool {
 	waits := q.phase == phaseWaiting && !q.turn
 	began := q.phase == phaseFlying && q.launched >= m.now && other.phase == phaseWaiting && !other.turn
-	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded || other.regained || began)
+	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.latest() && (waits || m.settings.cut || other.yielded || other.regained || began)
 }
 
 // launch takes in that a target gets an attempt.

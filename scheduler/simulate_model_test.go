@@ -34,7 +34,7 @@ type model struct {
 	stepLSN uint64
 	backLSN uint64 // when it was last set back
 	showed  int64  // what it showed before that, if no step has followed
-	arrived int64  // the latest that it showed when what the step going on takes in came about
+	arrived int64  // the latest that it showed before the step going on
 
 	pending   []modelUpcoming // changes in the commit going on
 	gone      []*modelRun     // in the commit going on
@@ -130,6 +130,9 @@ func (m *model) step(now int64) {
 	m.arrived, m.showed = max(now, m.showed), 0
 	m.see(now)
 }
+
+// latest returns the latest time that the clock showed when what the step going on takes in came about.
+func (m *model) latest() int64 { return max(m.now, m.arrived) }
 
 // see takes in what the clock says.
 func (m *model) see(now int64) { m.high, m.top = max(m.high, now), max(m.top, now) }
