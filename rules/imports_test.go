@@ -76,7 +76,7 @@ var house = map[string][]string{
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
 	// Runs the commands of jobs, as a client.
-	"worker": {module + "/job", module + "/client", module + "/inbox", module + "/crontab", "github.com/nats-io/nats.go", "go.yaml.in/yaml/v3"},
+	"worker": {module + "/job", module + "/client", module + "/inbox", module + "/crontab", module + "/smallfile", "github.com/nats-io/nats.go", "go.yaml.in/yaml/v3"},
 	// A store and a log in memory.
 	"memory": over(words),
 	// The suites that every sender, store, log and clock passes: they are for tests, and import no more than they need.

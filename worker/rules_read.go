@@ -3,7 +3,6 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -229,35 +228,4 @@ func (r *Rules) addCrontab(file, text string, hasUsers bool, like *permit) {
 		}
 		r.add(&p)
 	}
-}
-
-// readTrusted reads a file that only root and the user of the worker can write, nor replace in its directory.
-func readTrusted(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: it is no regular file", path)
-	}
-	if err := checkTrusted(path, info); err != nil {
-		return nil, err
-	}
-	dir, err := os.Stat(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	if err := checkTrusted(filepath.Dir(path), dir); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, RulesBytesMax+1))
-	if err == nil && len(text) > RulesBytesMax {
-		err = fmt.Errorf("%s: it is larger than %d bytes", path, RulesBytesMax)
-	}
-	return text, err
 }

@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/carillon-io/carillon/testkit"
@@ -46,7 +48,7 @@ func TestRulesFaults(t *testing.T) {
 		"crontabs:\n- {file: /no/such/file, user: x, system: false}":         "line 2: open /no/such/file",
 		"crontabs:\n- {file: '/tmp/[', user: x}":                             "line 2: file is \"/tmp/[\", which is no pattern",
 		"crontabs:\n- {file: /etc/crontab, system: maybe}":                   `line 2: system is "maybe"; want true or false`,
-		"crontabs:\n- {file: " + dir + "/open, user: x}":                     "line 2: " + dir + "/open: other users can write to it (mode 0666)",
+		"crontabs:\n- {file: " + dir + "/open, user: x}":                     "line 2: read " + dir + "/open: other users can write to it (mode 0666)",
 		"commands: &a []\ncrontabs: *a":                                      "an alias",
 		"commands: []\n---\ncommands: []":                                    "several documents",
 		"\xff":                                                               "not valid UTF-8",
@@ -96,10 +98,47 @@ func TestTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := ReadRules(allow)
-		testkit.Refuses(t, err, "it belongs to the user 1")
+		testkit.Refuses(t, err, "it belongs to the user 1, who would choose what runs; want root")
+		if strings.Contains(err.Error(), "or root") {
+			t.Errorf("root is named twice: %v", err)
+		}
 	}
 	_, err := ReadRules(filepath.Dir(allow))
-	testkit.Refuses(t, err, "no regular file")
+	testkit.Refuses(t, err, "it is a directory; want a regular file")
+}
+
+// TestFilesThatBlock: a pipe in the place of the allow file or among the crontabs is refused at once, so that the rules before
+// stay in force, and the log says why.
+func TestFilesThatBlock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cron.d")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "a"), "0 0 * * * alice run\n")
+	allow := filepath.Join(filepath.Dir(dir), "allow.yaml")
+	write(t, allow, "crontabs: [{file: '"+dir+"/*'}]")
+	log := new(testkit.Buffer)
+	k, err := openKeeper(allow, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "b"), allow} {
+		_ = os.Remove(path)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := make(chan error, 1)
+		go func() {
+			_, err := k.now().find(&order{Command: "run"})
+			found <- err
+		}()
+		if err := testkit.Receive(t, found); err != nil {
+			t.Error(err)
+		}
+		if want := path + ": it is a pipe; want a regular file"; !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %q:\n%s", want, log)
+		}
+	}
 }
 
 // TestCrontabs: the commands of crontabs may run with the user and the variables of their lines; a job chooses among them.
