@@ -27,5 +27,6 @@
 // worker.go admits deliveries, request.go reads them and reply.go answers. turn.go is a run while it is here, perform.go runs
 // its command, report.go tells its end. rules.go and rules_read.go are the allow file, yaml.go its syntax, trusted.go says
 // who may have written it, keeper.go reads it again when it changes. command.go and account.go start a command as cron does,
-// process.go ends it, lock.go has the locks, tail.go the output.
+// process.go ends it, lock.go has the locks and holder.go who holds one, descriptors.go keeps the worker's own files from commands,
+// tail.go has the output.
 package worker

@@ -62,8 +62,9 @@ func TestKilled(t *testing.T) {
 	b.put("job", gate(path), func(j *client.Job) { j.AttemptTimeout = client.Duration(200 * time.Millisecond) })
 	first := b.trigger("job")
 	begun(t, path)
+	locks := openTestLocks(t, filepath.Join(dir, "state"))
 	testkit.Until(t, "the lock names the command", func() bool {
-		held := (&locks{filepath.Join(dir, "state")}).survivors()
+		held := locks.survivors()
 		return len(held) == 1 && held[0].by.PID != 0
 	})
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {

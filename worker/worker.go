@@ -43,6 +43,7 @@ func Start(opts Options) (*Worker, error) {
 	if err := opts.validate(); err != nil {
 		return nil, &OptionError{err}
 	}
+	keepDescriptors()
 	rules, err := openKeeper(opts.Allow, opts.Logger)
 	if err != nil {
 		return nil, &OptionError{err}
@@ -56,15 +57,23 @@ func Start(opts Options) (*Worker, error) {
 		ending: make(chan struct{}), hurry: make(chan struct{}), turns: make(map[string]*turn),
 	}
 	w.lifetime, w.giveUp = context.WithCancel(context.Background())
-	for _, s := range locks.survivors() {
-		opts.Logger.Warn("the command of an earlier worker still runs; the next run of its job fails until it has ended",
-			slog.String("lock", s.path), slog.String(job.LogRun, s.by.RunID), slog.Int("pid", s.by.PID))
-	}
+	w.warnOfSurvivors()
 	if err := w.subscribe(); err != nil {
 		w.giveUp()
-		return nil, err
+		return nil, errors.Join(err, locks.close())
 	}
 	return w, nil
+}
+
+// warnOfSurvivors logs which commands of earlier workers live.
+func (w *Worker) warnOfSurvivors() {
+	for _, s := range w.locks.survivors() {
+		what := "the command of an earlier worker still runs; the next run of its job fails until it has ended"
+		if s.by.hasEnded() {
+			what = "a process that the command of an earlier worker has left in the background holds the lock of its job; the next run fails until it has ended"
+		}
+		w.opts.Logger.Warn(what, slog.String("lock", s.path), slog.String(job.LogRun, s.by.RunID), slog.Int("pid", s.by.PID))
+	}
 }
 
 // Subject returns the subjects on which the runs of a worker with a name arrive.
@@ -190,7 +199,7 @@ func (w *Worker) Drain(ctx context.Context) error {
 	if errors.Is(err, nats.ErrConnectionClosed) {
 		err = nil
 	}
-	return err
+	return errors.Join(err, w.locks.close())
 }
 
 // EndNow makes Drain kill all commands at once.
