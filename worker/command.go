@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -50,10 +52,25 @@ func (p *permit) start(d *delivery, held *lock, output *tail) (*process, error) 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: as.credential}
 	if err := cmd.Start(); err != nil {
 		pipe.abandon()
-		return nil, fmt.Errorf("start the command: %w", err)
+		return nil, whyNotStarted(cmd, as, err)
 	}
 	pipe.begin()
 	return watchProcess(cmd, pipe), nil
+}
+
+// whyNotStarted returns the error of a command that was not started. The system names the shell whatever is missing, so this
+// looks for the directory.
+func whyNotStarted(cmd *exec.Cmd, as account, err error) error {
+	info, missing := os.Stat(cmd.Dir)
+	switch {
+	case missing != nil:
+		return fmt.Errorf("start the command: its directory: %w", missing)
+	case !info.IsDir():
+		return fmt.Errorf("start the command: its directory: %s is no directory", cmd.Dir)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("start the command: %s may not enter the directory %s, or may not run %s: %w", as.name, cmd.Dir, cmd.Path, err)
+	}
+	return fmt.Errorf("start the command: %w", err)
 }
 
 // environment returns the variables of a command: those that cron sets, those of the crontab over them, and the run.

@@ -94,6 +94,30 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+// TestNotStarted: a command that cannot be started says what is missing, and not that it is the shell.
+func TestNotStarted(t *testing.T) {
+	dir, allow := place(t, "")
+	file := filepath.Join(dir, "file")
+	write(t, file, "")
+	missing := filepath.Join(dir, "missing")
+	rules := "commands:\n"
+	for command, settings := range map[string]string{"gone": "directory: " + missing, "file": "directory: " + file, "shell": "directory: /, shell: " + missing} {
+		rules += fmt.Sprintf("- {command: %s, user: %q, %s}\n", command, ownUser(), settings)
+	}
+	write(t, allow, rules)
+	b := startWorker(t, allow, nil)
+	for command, want := range map[string]string{
+		"gone":  "start the command: its directory: stat " + missing + ": no such file or directory",
+		"file":  "start the command: its directory: " + file + " is no directory",
+		"shell": "start the command: fork/exec " + missing + ": no such file or directory",
+	} {
+		b.put(command, command, nil)
+		if run := b.run(command, "dead"); run.Error != want {
+			t.Errorf("it says %q; want %q", run.Error, want)
+		}
+	}
+}
+
 // TestRefused: what may not run is refused for good, whatever the job says of attempts.
 func TestRefused(t *testing.T) {
 	_, allow := place(t, commandsAllowed("true"))

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
+	"github.com/carillon-io/carillon/worker"
 )
 
 // advice says what to do about an error. It belongs to the command line and not to the packages that return the
@@ -36,7 +38,7 @@ var advices = []advice{
 	{wal.ErrNoSpace, "free space on the disk of the data directory, then start again: nothing acknowledged is lost"},
 	{syscall.ENOSPC, "free space on the disk of the data directory, then start again: nothing acknowledged is lost"},
 	{syscall.EDQUOT, "the quota of the disk is used up: free space, then start again; nothing acknowledged is lost"},
-	{syscall.EROFS, "the file system is read-only: mount it for writing, or choose another directory with --data"},
+	{syscall.EROFS, "the file system is read-only: mount it for writing, or choose another directory"},
 	{syscall.EACCES, "the user that runs carillon may not do that: give it the rights, or choose another place"},
 	{syscall.EPERM, "the user that runs carillon may not do that: give it the rights, or choose another place"},
 	{syscall.ENOTDIR, "a part of the path is a file: choose a directory"},
@@ -55,12 +57,22 @@ func explain(err error) string {
 		return text
 	}
 	text := redactText(strings.TrimPrefix(oneLine(err.Error()), "client: "))
+	if isUnusableState(err) {
+		return text + "; choose a directory with --state that this user may create and write to, and that has room"
+	}
 	for _, a := range advices {
 		if errors.Is(err, a.is) {
 			return text + "; " + a.text
 		}
 	}
 	return text
+}
+
+// isUnusableState reports whether the system refuses the state directory of a worker. The advices are about data directories.
+func isUnusableState(err error) bool {
+	_, isState := errors.AsType[*worker.StateError](err)
+	_, isRefused := errors.AsType[*fs.PathError](err)
+	return isState && isRefused
 }
 
 // explainDamage explains a damaged log or store; ok is false for any other error. It says in each case that nothing

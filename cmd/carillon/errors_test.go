@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/worker"
 )
 
 // TestDamageOfAStoreIsExplained: the message names the file and says what to do. That nothing was changed is said only of a store
@@ -24,6 +27,21 @@ func TestDamageOfAStoreIsExplained(t *testing.T) {
 			if strings.Contains(text, part) != want {
 				t.Errorf("opened: %v: %q has %q: %v; want %v", opened, text, part, !want, want)
 			}
+		}
+	}
+}
+
+// TestUnusableStateIsExplained: a state directory that the system refuses is about --state, which a worker has, and not about
+// the flags of a server.
+func TestUnusableStateIsExplained(t *testing.T) {
+	for _, cause := range []error{syscall.EROFS, syscall.ENOTDIR, syscall.ENOSPC, syscall.EACCES} {
+		refused := &fs.PathError{Op: "mkdir", Path: "/w/state", Err: cause}
+		text := explain(fmt.Errorf("worker: %w", &worker.StateError{Dir: "/w/state", Err: refused}))
+		if !strings.Contains(text, "with --state") || strings.Contains(text, "--data") || strings.Contains(text, "data directory") {
+			t.Errorf("%v: %q", cause, text)
+		}
+		if text := explain(refused); strings.Contains(text, "--data") {
+			t.Errorf("a file of another command: %q", text)
 		}
 	}
 }
