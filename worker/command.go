@@ -20,8 +20,8 @@ const (
 )
 
 // start starts the command of a permit for a delivery: in a session of its own, as its user, in its directory. The lock is
-// inherited as descriptor 3 by all of its processes.
-func (p *permit) start(d *delivery, held *lock, output *tail) (*process, error) {
+// inherited as descriptor 3 by all of its processes. The sink reads the output if the worker dies.
+func (p *permit) start(d *delivery, held *lock, output *tail, s *sink) (*process, error) {
 	as, err := accountOf(p.user)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (p *permit) start(d *delivery, held *lock, output *tail) (*process, error) 
 	if p.stdin != "" {
 		cmd.Stdin = strings.NewReader(p.stdin)
 	}
-	pipe, err := openOutput(output)
+	pipe, err := openOutput(output, s)
 	if err != nil {
 		return nil, fmt.Errorf("a pipe for the output: %w", err)
 	}

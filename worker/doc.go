@@ -28,5 +28,5 @@
 // its command, report.go tells its end. rules.go and rules_read.go are the allow file, yaml.go its syntax, trusted.go says
 // who may have written it, keeper.go reads it again when it changes. command.go and account.go start a command as cron does,
 // process.go ends it, lock.go has the locks and holder.go who holds one, descriptors.go keeps the worker's own files from commands,
-// tail.go has the output.
+// output.go and tail.go have the output, sink.go and sink_process.go the process that reads it after the death of the worker.
 package worker

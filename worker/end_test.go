@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +32,7 @@ func TestWorkerProcess(t *testing.T) {
 	nc, c := clienttest.Connect(t, serverURL)
 	_, err := Start(Options{
 		Conn: nc, Client: c, Name: os.Getenv(processName), Allow: allow, State: filepath.Join(filepath.Dir(allow), "state"),
-		Heartbeat: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Heartbeat: 50 * time.Millisecond, Logger: loggerTo(os.Stderr), Sink: sinkCommand(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -44,12 +43,13 @@ func TestWorkerProcess(t *testing.T) {
 }
 
 // TestKilled kills a worker with a running command. The run is given up by the server, the next one fails by name while the
-// command lives, and the one after its end runs.
+// command lives, which prints to its end, and the one after that runs.
 func TestKilled(t *testing.T) {
 	dir, allow := place(t, "")
 	path := filepath.Join(dir, "gate")
 	makeGate(t, path)
-	write(t, allow, commandsAllowed(gate(path)))
+	command := gate(path) + "; dd if=/dev/zero bs=1024 count=1000 && echo x >> " + path + ".finished"
+	write(t, allow, commandsAllowed(command))
 	t.Setenv(processServer, serverURL)
 	t.Setenv(processName, nameOf(t))
 	in, out, cmd := testkit.StartTest(t.Context(), t, "TestWorkerProcess", processAllow+"="+allow)
@@ -59,7 +59,7 @@ func TestKilled(t *testing.T) {
 	}
 	nc, c := clienttest.Connect(t, serverURL)
 	b := &bench{t: t, dir: dir, conn: nc, c: c, name: nameOf(t)}
-	b.put("job", gate(path), func(j *client.Job) { j.AttemptTimeout = client.Duration(200 * time.Millisecond) })
+	b.put("job", command, func(j *client.Job) { j.AttemptTimeout = client.Duration(200 * time.Millisecond) })
 	first := b.trigger("job")
 	begun(t, path)
 	locks := openTestLocks(t, filepath.Join(dir, "state"))
@@ -84,6 +84,9 @@ func TestKilled(t *testing.T) {
 	}
 	open(t, path)
 	testkit.Until(t, "the lock is free", func() bool { return len(b.locks.survivors()) == 0 })
+	if n := len(lines(path + ".finished")); n != 1 {
+		t.Errorf("the command that was left has finished %d times", n)
+	}
 	third := b.trigger("job")
 	testkit.Until(t, "it has begun again", func() bool { return len(lines(path+".begun")) == 2 })
 	open(t, path)

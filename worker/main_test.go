@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,6 +24,12 @@ import (
 var serverURL string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(processSink) != "" {
+		if err := RunSink(os.Stdin); err != nil {
+			panic(err)
+		}
+		return
+	}
 	if url := os.Getenv(processServer); url != "" { // the test that is a worker of its own
 		serverURL = url
 		os.Exit(m.Run())
@@ -97,7 +104,7 @@ func startWorker(t *testing.T, allow string, set func(*Options)) *bench {
 	b := &bench{t: t, dir: filepath.Dir(allow), conn: nc, c: c, log: new(testkit.Buffer), name: nameOf(t)}
 	o := Options{
 		Conn: nc, Client: c, Name: b.name, Allow: allow, State: filepath.Join(b.dir, "state"),
-		Heartbeat: 100 * time.Millisecond, Grace: 100 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(b.log, nil)),
+		Heartbeat: 100 * time.Millisecond, Grace: 100 * time.Millisecond, Logger: loggerTo(b.log),
 	}
 	if set != nil {
 		set(&o)
@@ -112,6 +119,8 @@ func startWorker(t *testing.T, allow string, set func(*Options)) *bench {
 	})
 	return b
 }
+
+func loggerTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 var (
 	namesMu sync.Mutex

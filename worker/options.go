@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -37,6 +38,10 @@ type Options struct {
 	Heartbeat time.Duration
 	// Grace is the time between SIGTERM and SIGKILL for a command that is to end; 0 means 10s.
 	Grace time.Duration
+
+	// Sink is a process that was not started yet and calls [RunSink]. It lets commands print after the death of the worker;
+	// with nil they get SIGPIPE then.
+	Sink *exec.Cmd
 
 	// Logger receives a line for each start and end; nil discards them.
 	Logger *slog.Logger

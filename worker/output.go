@@ -18,22 +18,31 @@ const outputDrainMax = 1 << 20
 type outputPipe struct {
 	read, write *os.File // write is closed once the command has it
 	to          io.Writer
+	sink        *sink         // has the pipe too
+	number      uint64        // of the pipe, for the sink
 	over        chan struct{} // closed when all has been read
 }
 
-// openOutput returns a pipe to a writer. The caller starts the command with the pipe's write, and then calls begin.
-func openOutput(to io.Writer) (*outputPipe, error) {
+// openOutput returns a pipe to a writer, which the sink reads if this process dies. The caller starts the command with the
+// pipe's write, and then calls begin.
+func openOutput(to io.Writer, s *sink) (*outputPipe, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	return &outputPipe{read, write, to, make(chan struct{})}, nil
+	return &outputPipe{read, write, to, s, s.keep(read), make(chan struct{})}, nil
 }
 
 // abandon closes the pipe of a command that was not started.
 func (o *outputPipe) abandon() {
 	_ = o.write.Close()
+	o.close()
+}
+
+// close closes the pipe to be read, here and in the sink: who prints later gets SIGPIPE.
+func (o *outputPipe) close() {
 	_ = o.read.Close()
+	o.sink.drop(o.number)
 }
 
 // begin reads until all processes with the pipe have ended, or end gives up waiting for them.
@@ -41,7 +50,7 @@ func (o *outputPipe) begin() {
 	_ = o.write.Close()
 	go func() {
 		defer close(o.over)
-		defer o.read.Close()
+		defer o.close()
 		if _, err := io.Copy(o.to, o.read); errors.Is(err, os.ErrDeadlineExceeded) {
 			o.drain()
 		}

@@ -22,7 +22,7 @@ func (h *heldTail) Write(p []byte) (int, error) {
 // given up waiting for more, because a process in the background keeps the pipe open.
 func TestOutputOfABusyMachine(t *testing.T) {
 	to := &heldTail{release: make(chan struct{})}
-	o, err := openOutput(to)
+	o, err := openOutput(to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

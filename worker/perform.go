@@ -68,7 +68,7 @@ func (t *turn) awaitRival() {
 // run starts the command and waits for its end, or for a reason to end it.
 func (t *turn) run(held *lock) *result {
 	r, began := new(result), time.Now()
-	p, err := t.permit.start(t.delivery, held, &r.output)
+	p, err := t.permit.start(t.delivery, held, &r.output, t.w.sink)
 	if err != nil {
 		t.log.Warn("a command could not be started", slog.Any("error", err))
 		return failed(err.Error())

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,7 +117,7 @@ func TestFilesThatBlock(t *testing.T) {
 	allow := filepath.Join(filepath.Dir(dir), "allow.yaml")
 	write(t, allow, "crontabs: [{file: '"+dir+"/*'}]")
 	log := new(testkit.Buffer)
-	k, err := openKeeper(allow, slog.New(slog.NewTextHandler(log, nil)))
+	k, err := openKeeper(allow, loggerTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}

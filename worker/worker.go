@@ -20,6 +20,7 @@ type Worker struct {
 	opts  Options
 	rules *keeper
 	locks *locks
+	sink  *sink
 	slots chan struct{} // one for each command that may run
 
 	// Closed in this order: ending when the commands are to end, hurry when they are to be killed at once.
@@ -52,14 +53,19 @@ func Start(opts Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	sink, err := startSink(opts.Sink, opts.Logger)
+	if err != nil {
+		return nil, errors.Join(err, locks.close())
+	}
 	w := &Worker{
-		opts: opts, rules: rules, locks: locks, slots: make(chan struct{}, opts.Parallel),
+		opts: opts, rules: rules, locks: locks, sink: sink, slots: make(chan struct{}, opts.Parallel),
 		ending: make(chan struct{}), hurry: make(chan struct{}), turns: make(map[string]*turn),
 	}
 	w.lifetime, w.giveUp = context.WithCancel(context.Background())
 	w.warnOfSurvivors()
 	if err := w.subscribe(); err != nil {
 		w.giveUp()
+		sink.close()
 		return nil, errors.Join(err, locks.close())
 	}
 	return w, nil
@@ -199,6 +205,7 @@ func (w *Worker) Drain(ctx context.Context) error {
 	if errors.Is(err, nats.ErrConnectionClosed) {
 		err = nil
 	}
+	w.sink.close()
 	return errors.Join(err, w.locks.close())
 }
 

@@ -62,6 +62,7 @@ type cli struct {
 	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes commands, flags and names."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Print completions for a shell."`
+	Sink       sinkCmd       `cmd:"" name:"__sink" hidden:"" help:"Read the output of commands whose worker has died."`
 }
 
 // It is the head of --help and of the manual page. The examples are those that a newcomer needs in this order.

@@ -65,10 +65,11 @@ func TestScripts(t *testing.T) {
 			"stream":  cmdStream,
 			"zone":    cmdZone,
 
-			"cluster":   cmdCluster(t),
-			"endnode":   cmdEndNode,
-			"worker":    cmdWorker,
-			"endworker": cmdEndWorker,
+			"cluster":    cmdCluster(t),
+			"endnode":    cmdEndNode,
+			"worker":     cmdWorker,
+			"endworker":  cmdEndWorker,
+			"killworker": cmdKillWorker,
 		},
 	})
 }

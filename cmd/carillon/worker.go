@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
@@ -85,6 +86,19 @@ func (c *workerCmd) Run(con *console) error {
 	return c.stop(w, signals)
 }
 
+// sinkCmd is the process of a worker that outlives it.
+type sinkCmd struct{}
+
+// Run implements the command.
+func (*sinkCmd) Run(*console) error { return worker.RunSink(os.Stdin) }
+
+// sinkProcess returns the process of this program for [sinkCmd]. It needs nothing of the environment, which may have
+// passwords.
+func sinkProcess() *exec.Cmd {
+	program, err := os.Executable()
+	return &exec.Cmd{Path: program, Args: []string{os.Args[0], "__sink"}, Env: []string{}, Err: err} // Start returns err
+}
+
 // checkZeros refuses zeros, which a worker takes for options that were left out.
 func (c *workerCmd) checkZeros() error {
 	switch {
@@ -117,7 +131,7 @@ func (c *workerCmd) options(logger *slog.Logger, r *remote, e *endpoint) worker.
 	return worker.Options{
 		Conn: r.nc, Client: r.Client, Tenant: e.Tenant, Name: name, Allow: c.Allow, State: c.State,
 		Parallel: c.Parallel, Waiting: c.Waiting, Heartbeat: time.Duration(c.Heartbeat), Grace: time.Duration(c.Grace),
-		Logger: logger.With(slog.String("worker", name)),
+		Sink: sinkProcess(), Logger: logger.With(slog.String("worker", name)),
 	}
 }
 

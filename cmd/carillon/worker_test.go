@@ -55,3 +55,13 @@ func cmdEndWorker(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("the worker still runs %s after SIGTERM\n%s", patience, ts.ReadFile("worker.log"))
 	}
 }
+
+// cmdKillWorker kills the worker, as the system does for want of memory.
+func cmdKillWorker(ts *testscript.TestScript, neg bool, args []string) {
+	b := ts.Value(workerKey).(*background)
+	if neg || len(args) != 0 || b.cmd == nil {
+		ts.Fatalf("usage: killworker, after worker")
+	}
+	ts.Check(b.cmd.Process.Kill())
+	<-b.exited
+}
