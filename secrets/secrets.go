@@ -125,14 +125,17 @@ func reasonOf(err error) error {
 	return err
 }
 
+// asDirectory makes the system refuse a path that leads to no directory, where to open a pipe would wait for its other end.
+const asDirectory = "/."
+
 // read opens the directories by their paths each time, so that a directory that is replaced is the new one at once.
 func (d *Dir) read(ref job.SecretRef, tenant, name string) ([]byte, error) {
-	root, err := os.OpenRoot(d.path)
+	root, err := os.OpenRoot(d.path + asDirectory)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	own, err := root.OpenRoot(tenant)
+	own, err := root.OpenRoot(tenant + asDirectory)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // newDir returns an open directory of secrets with some tenants.
@@ -89,6 +90,26 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("the error does not name %s: %v", ref, err)
 		}
 	}
+}
+
+// TestReadNeverWaits: a pipe in the place of a directory is refused at once.
+func TestReadNeverWaits(t *testing.T) {
+	d, path := newDir(t, "billing")
+	if err := syscall.Mkfifo(filepath.Join(path, "crm"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 1)
+	read := func(ref job.SecretRef) {
+		_, err := d.Read(ref)
+		refused <- err
+	}
+	go read("crm/hook")
+	testkit.Refuses(t, testkit.Receive(t, refused), "secret crm/hook: not a directory")
+	if err := errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	go read("billing/hook")
+	testkit.Refuses(t, testkit.Receive(t, refused), "secret billing/hook: not a directory")
 }
 
 // TestReadRefusesWhatOthersMayChange: a file that other users may read or replace is no secret. The error does not say where
