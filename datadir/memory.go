@@ -9,6 +9,9 @@ const (
 	memTableBytesMin = 2 << 20
 )
 
+// TablesDefault is how many files of the stores stay open for reading if nothing else is said.
+const TablesDefault = snapshot.TablesDefault
+
 // memTableBytes returns the size of a memtable of each of so many shards. One shard has the default of the store.
 func memTableBytes(shards int) int64 {
 	return min(max(memTablesBytes/int64(max(1, shards)), memTableBytesMin), snapshot.MemTableBytesDefault)

@@ -13,8 +13,8 @@ type Options struct {
 	Witness     bool   // the node is a witness, which has no data
 	DiscardData bool   // data that belongs to another cluster may be discarded for this one's
 
-	// TablesMax is how many files of the stores of all shards together stay open for reading; 0 means the default of package
-	// snapshot.
+	// TablesMax is how many files of the stores of all shards together stay open for reading; 0 means
+	// [TablesDefault].
 	TablesMax int
 
 	Logger *slog.Logger

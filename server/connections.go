@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/web"
 )
 
@@ -50,7 +50,7 @@ func targetConnections(files, http int) int {
 // openTables returns how many tables of the stores stay open for reading. The least that the others leave, a sixteenth of
 // the files, is twice as much.
 func openTables(files int) int {
-	return max(openTablesMin, min(snapshot.TablesDefault, files/32))
+	return max(openTablesMin, min(datadir.TablesDefault, files/32))
 }
 
 // httpLineMost bounds the line.
