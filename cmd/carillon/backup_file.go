@@ -10,16 +10,14 @@ import (
 	"path/filepath"
 )
 
-// partSuffix ends the name of a file that is being written. A fixed suffix, and not a random one, lets the next
-// attempt remove what an interrupted one has left.
-const partSuffix = ".part"
-
-// ownersFile is the mode of files that may contain credentials. Jobs may contain passwords in URLs and headers.
-const ownersFile = 0o600
+// partPattern returns the pattern of the names under which a file or a folder is written until it is complete, for
+// [os.CreateTemp] and [os.MkdirTemp] in its directory. Each command has a name of its own, so it never renames or removes
+// what another one writes, or what was there before.
+func partPattern(path string) string { return filepath.Base(path) + ".*.part" }
 
 // writeWhole writes a file under a temporary name and renames it when it is complete and durable, replacing a file of
-// that name. Only the owner can read it, whatever the umask and the mode of a replaced file. A pipe or a device is
-// written directly. If write fails, a file of that name stays as it was, and the temporary one is removed.
+// that name. Only the owner can read it, whatever the umask and the mode of a replaced file, because jobs may contain
+// passwords in URLs and headers. A pipe or a device is written directly. If write fails, a file of that name stays as it was, and the temporary one is removed.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -35,11 +33,12 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	part := path + partSuffix
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // an old file would keep its mode
-		return err
-	}
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, ownersFile)
+	return writeThenRename(path, write)
+}
+
+// writeThenRename is writeWhole for a name that is free, or that of a file.
+func writeThenRename(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), partPattern(path)) // with the mode 0600
 	if err != nil {
 		return err
 	}
@@ -49,10 +48,10 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(part, path)
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(part))
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return syncDirOf(path)
 }

@@ -35,11 +35,12 @@ func isFolder(file string) bool {
 // toFolder writes the backups of all shards into a folder, which gets its name when all are complete; first is that of shard
 // 0. They follow each other, because a server keeps a copy for a minute only while nothing of it is fetched.
 func (c *backupTakeCmd) toFolder(ctx context.Context, con *console, r *remote, first *client.Backup) (err error) {
-	part := c.Out + partSuffix
-	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
+	out := filepath.Clean(c.Out)
+	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, fmt.Errorf("back up to %s: it exists already; the backups of several shards need a new folder", c.Out))
 	}
-	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o700)); err != nil { // an interrupted backup may have left it
+	part, err := os.MkdirTemp(filepath.Dir(out), partPattern(out)) // with the mode 0700
+	if err != nil {
 		return fmt.Errorf("back up to %s: %w", c.Out, err)
 	}
 	defer func() {
@@ -68,13 +69,13 @@ func (c *backupTakeCmd) toFolder(ctx context.Context, con *console, r *remote, f
 	if err := backup.CheckSet(headers); err != nil { // the cluster may have been founded anew meanwhile
 		return err
 	}
-	if err := os.Rename(part, c.Out); err != nil {
+	if err := os.Rename(part, out); err != nil {
 		return err
 	}
 	for _, h := range headers {
-		noteBackup(con, filepath.Join(c.Out, h.Name), h.Header)
+		noteBackup(con, filepath.Join(out, h.Name), h.Header)
 	}
-	return syncDirOf(c.Out)
+	return syncDirOf(out)
 }
 
 // backupFiles returns the backups in a folder, in the order of their names.

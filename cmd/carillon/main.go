@@ -162,14 +162,19 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	return kong.New(grammar, options...)
 }
 
-// interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process. The
+// interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process; so do SIGTERM,
+// and SIGHUP, which comes when the terminal closes, unless the command was started without it, as by nohup. The
 // server, the worker and the benchmark harness handle signals themselves, so their context does not end. A cancelled context lets
 // a command remove what it has half written; the second signal is for a command that does not return.
 func interruptible(command string) (context.Context, context.CancelFunc) {
 	if command == "serve" || command == "worker" || strings.HasPrefix(command, "bench") {
 		return context.WithCancel(context.Background())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

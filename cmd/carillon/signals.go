@@ -35,8 +35,8 @@ func obeySignals(logger *slog.Logger, stop context.CancelFunc, exit func(status 
 }
 
 // holdHangups makes SIGHUP a request to read files again from here on, where it would end the process: a server that waits
-// for its peers must survive a reload of its unit. One request is kept until reloadOnHangup. A command that is no server is
-// ended by SIGHUP, as when its terminal closes, and has no channel.
+// for its peers must survive a reload of its unit. One request is kept until reloadOnHangup. A command that is no server
+// has no channel; see interruptible.
 func holdHangups(args []string) <-chan os.Signal {
 	if !slices.Contains(args, "serve") {
 		return nil
