@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strconv"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
 )
 
@@ -80,53 +78,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type Backup struct {
 	BackupOffer
 	client *Client
-}
-
-// OpenBackup makes the leader of a shard copy its store, and returns the copy for [Backup.Piece]. It
-// waits for a leader for up to [Options].Timeout, and for the server to flush its store for up to
-// [Options].BulkTimeout. The caller calls [Backup.Close], which frees the server's disk. It goes over NATS only.
-func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) {
-	if c.via != nil {
-		return nil, errNeedsNATS("a backup")
-	}
-	body, err := encode(BackupRequest{Version: BackupVersion})
-	if err != nil {
-		return nil, err
-	}
-	msg, err := c.askForBackup(ctx, BackupSubject(c.opts.Prefix, shard, "open"), body)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkReply(ReplyBackupOpen, BackupSubject(c.opts.Prefix, shard, "open"), msg); err != nil {
-		return nil, err
-	}
-	b := &Backup{client: c}
-	if err := json.Unmarshal(msg.Data, &b.BackupOffer); err != nil {
-		return nil, fmt.Errorf("client: decode the offer of a backup: %w", err)
-	}
-	if b.Error != "" {
-		return nil, errors.New(b.Error)
-	}
-	return b, b.check()
-}
-
-// askForBackup repeats the request until a leader answers, unless the options forbid to repeat requests.
-func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
-	// Both bounds hold: the longer one for the answer, Timeout for finding a leader.
-	ctx, cancel := context.WithTimeout(ctx, c.opts.BulkTimeout)
-	defer cancel()
-	for end := time.Now().Add(c.opts.Timeout); ; {
-		msg, err := c.nc.RequestWithContext(ctx, subject, body)
-		if !errors.Is(err, nats.ErrNoResponders) {
-			if err != nil {
-				err = c.unanswered(subject, len(body), false, err)
-			}
-			return msg, err
-		}
-		if c.opts.NoRetry || time.Now().After(end) || !sleep(ctx, retryPauseMax) {
-			return nil, &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": there is no leader at the moment, the prefix or the shard is wrong, the server is too old to send backups, or the caller has no right to ask (cluster admins have)", Cause: err}
-		}
-	}
+	stop   context.CancelFunc // ends the tries of its opening that still wait; nil: there are none
 }
 
 // check returns an error unless the offer has the version and the form that this client knows.
@@ -174,6 +126,9 @@ func (b *Backup) Piece(ctx context.Context, file int, offset int64) ([]byte, err
 // Close asks the server to remove the copy. It does not wait for that; without Close the server removes
 // the copy after a minute.
 func (b *Backup) Close() {
+	if b.stop != nil {
+		b.stop()
+	}
 	_ = b.client.nc.Publish(BackupSubject(b.client.opts.Prefix, b.Shard, "close."+b.Session), nil)
 	_ = b.client.nc.Flush()
 }

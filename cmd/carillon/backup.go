@@ -65,7 +65,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	if c.Shard != nil {
 		number = *c.Shard
 	}
-	from, err := r.OpenBackup(ctx, number)
+	from, err := r.openBackup(ctx, number)
 	if err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
@@ -91,6 +91,18 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 		}
 	}
 	return err
+}
+
+// openBackup asks the leader of a shard for a copy. Its error names the shard, and what to do if no leader has answered.
+func (r *remote) openBackup(ctx context.Context, shard uint32) (*client.Backup, error) {
+	from, err := r.OpenBackup(ctx, shard)
+	switch {
+	case err == nil:
+		return from, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("shard %d: %w; 'carillon shard list' shows which node leads it: repeat the backup, with a longer --timeout if the disk of that node is slow", shard, err)
+	}
+	return nil, fmt.Errorf("shard %d: %w", shard, err)
 }
 
 // toFile writes a backup to the file of the flags.

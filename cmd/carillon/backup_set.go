@@ -52,8 +52,8 @@ func (c *backupTakeCmd) toFolder(ctx context.Context, con *console, r *remote, f
 	for shard := range headers {
 		from := first
 		if shard > 0 {
-			if from, err = r.OpenBackup(ctx, uint32(shard)); err != nil {
-				return fmt.Errorf("shard %d: %w", shard, err)
+			if from, err = r.openBackup(ctx, uint32(shard)); err != nil {
+				return err
 			}
 		}
 		headers[shard].Name = partName(shard)
