@@ -272,13 +272,21 @@ func (c *Client) unanswered(subject string, size int, changing bool, err error) 
 		e.Code, e.Status = CodeTooLarge, http.StatusRequestEntityTooLarge
 		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server accepts (max_payload)", size)
 	default:
-		e.Message = "no answer"
-		if prefix := c.nc.Opts.InboxPrefix; prefix != "" && !strings.HasPrefix(prefix, "_INBOX") {
+		e.Message = noAnswer(err)
+		if prefix := c.nc.Opts.InboxPrefix; prefix != "" && !strings.HasPrefix(prefix, "_INBOX") && !errors.Is(err, context.Canceled) {
 			e.Message = fmt.Sprintf("no answer; the inboxes of this connection begin with %q, and a server drops requests from such inboxes unless it was started with that --inbox-prefix", prefix)
 		}
 		e.Message += doubtOf(changing)
 	}
 	return e
+}
+
+// noAnswer begins the message of an error of a request that has waited for its answer until the cause ended that.
+func noAnswer(cause error) string {
+	if errors.Is(cause, context.Canceled) {
+		return "cancelled before an answer came"
+	}
+	return "no answer"
 }
 
 // doubtOf ends the message of an error after which it is unknown whether the request took effect. One that changes nothing has

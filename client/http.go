@@ -195,7 +195,7 @@ func (w *httpTransport) unanswered(verb string, err error) error {
 	case isDial && dial.Op == "dial":
 		e.Message, e.Cause = "there is no connection to "+w.root, fmt.Errorf("%w: %w", errNotSent, err)
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
-		e.Message = "no answer" + doubtOf(changes(verb))
+		e.Message = noAnswer(err) + doubtOf(changes(verb))
 	default:
 		e.Message, e.Cause = "no answer"+doubtOf(changes(verb)), fmt.Errorf("%w: %w", errBroken, err)
 	}

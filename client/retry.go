@@ -190,9 +190,16 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 func gaveUp(ctx context.Context, verb string, last error, doubt bool) error {
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable}
 	e.Cause = fmt.Errorf("%w; the last try: %w", ctx.Err(), last)
-	e.Message = "no leader answered in time; nothing was done"
-	if doubt {
+	isCancelled := errors.Is(ctx.Err(), context.Canceled)
+	switch {
+	case isCancelled && !doubt:
+		e.Message = "cancelled before a leader answered; nothing was done"
+	case isCancelled:
+		e.Message = noAnswer(ctx.Err()) + doubtOf(changes(verb))
+	case doubt:
 		e.Message = "no answer in time" + doubtOf(changes(verb))
+	default:
+		e.Message = "no leader answered in time; nothing was done"
 	}
 	return e
 }

@@ -26,7 +26,7 @@ type authCertsCmd struct {
 
 // Help is what `carillon auth certs --help` says besides the flags.
 func (*authCertsCmd) Help() string {
-	return `The files are ca.crt, ca.key, and NAME.crt and NAME.key for each node and client; and for the peers of a cluster peers-ca.crt, peers-ca.key, and NAME-peer.crt and NAME-peer.key for each node. Keys are readable by their owner only. No file is replaced: to renew a certificate, remove its two files first. If the directory has the authorities, they issue the new certificates.
+	return `The files are ca.crt, ca.key, and NAME.crt and NAME.key for each node and client; and for the peers of a cluster peers-ca.crt, peers-ca.key, and NAME-peer.crt and NAME-peer.key for each node. Keys are readable by their owner only. No file is replaced: to renew that of a client, remove its two files first; to renew those of a node, all four. If the directory has the authorities, they issue the new certificates.
 
 The peers have an authority of their own, because every certificate of that authority makes its holder a node, who reads and writes everything: give peers-ca.crt to --cluster-tls-ca alone, and ca.crt to the rest. Keep ca.key and peers-ca.key where no server runs, and give a node and a client no other key than its own. For production use a real authority, such as that of cert-manager.
 

@@ -87,7 +87,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 		// It reads the file and not the connection, so it finds what the disk has lost as well.
 		_, err = verifyBackups(ctx, con, c.Out)
 		if err == nil {
-			con.notef("%s is whole\n", showFile(c.Out))
+			con.notef("%s is whole\n", c.Out)
 		}
 	}
 	return err
@@ -120,7 +120,7 @@ func (c *backupTakeCmd) toFile(ctx context.Context, con *console, from *client.B
 	// The server may remove its copy now, whether or not the file is good.
 	from.Close()
 	if err != nil {
-		return h, fmt.Errorf("back up to %s: %w", showFile(c.Out), err)
+		return h, fmt.Errorf("back up to %s: %w", showOut(c.Out), err)
 	}
 	noteBackup(con, c.Out, h)
 	return h, nil
@@ -128,7 +128,7 @@ func (c *backupTakeCmd) toFile(ctx context.Context, con *console, from *client.B
 
 // noteBackup says what was written.
 func noteBackup(con *console, file string, h backup.Header) {
-	con.notef("backed up to %s: %s in %s, LSN %d of epoch %d, as of %s\n", showFile(file),
+	con.notef("backed up to %s: %s in %s, LSN %d of epoch %d, as of %s\n", showOut(file),
 		formatBytes(h.Bytes), plural(h.Files, "file"), h.Position.LSN, h.Position.Epoch, h.CreatedAt.Format(time.RFC3339))
 }
 

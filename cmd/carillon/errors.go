@@ -35,9 +35,9 @@ var advices = []advice{
 	{snapshot.ErrVersion, "another version of carillon wrote it: run that one; nothing was changed"},
 	{wal.ErrLocked, "a carillon is running on it: stop that one first, or work on a copy"},
 	{wal.ErrVersion, "a newer carillon wrote it: run that version or a later one; nothing was changed"},
-	{wal.ErrNoSpace, "free space on the disk of the data directory, then start again: nothing acknowledged is lost"},
-	{syscall.ENOSPC, "free space on the disk of the data directory, then start again: nothing acknowledged is lost"},
-	{syscall.EDQUOT, "the quota of the disk is used up: free space, then start again; nothing acknowledged is lost"},
+	{wal.ErrNoSpace, dataIsFull},
+	{syscall.ENOSPC, "free space on the disk that it writes to, then repeat the command"},
+	{syscall.EDQUOT, "the quota of that disk is used up: free space, then repeat the command"},
 	{syscall.EROFS, "the file system is read-only: mount it for writing, or choose another directory"},
 	{syscall.EACCES, "the user that runs carillon may not do that: give it the rights, or choose another place"},
 	{syscall.EPERM, "the user that runs carillon may not do that: give it the rights, or choose another place"},
@@ -50,6 +50,28 @@ var advices = []advice{
 	{wal.ErrPoisoned, "the disk failed to write: look into the system's log, then start again; nothing acknowledged is lost"},
 }
 
+// dataIsFull is what to do about a server whose disk, or whose quota of it, is full.
+const dataIsFull = "free space on the disk of the data directory, then start again: nothing acknowledged is lost"
+
+// serverError is the error of a command that is a server: what it writes is its data directory.
+type serverError struct{ error }
+
+// Unwrap returns the error.
+func (e *serverError) Unwrap() error { return e.error }
+
+// adviceFor returns what to do about an error; "" if its text says all.
+func adviceFor(err error) string {
+	if _, ok := errors.AsType[*serverError](err); ok && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {
+		return dataIsFull
+	}
+	for _, a := range advices {
+		if errors.Is(err, a.is) {
+			return a.text
+		}
+	}
+	return ""
+}
+
 // explain returns the line that a failed command ends with: what went wrong, where, and what to do. The result is one
 // line without passwords, whatever the error contains.
 func explain(err error) string {
@@ -60,10 +82,8 @@ func explain(err error) string {
 	if isUnusableState(err) {
 		return text + "; choose a directory with --state that this user may create and write to, and that has room"
 	}
-	for _, a := range advices {
-		if errors.Is(err, a.is) {
-			return text + "; " + a.text
-		}
+	if advice := adviceFor(err); advice != "" {
+		text += "; " + advice
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/wal"
 	"github.com/carillon-io/carillon/worker"
 )
 
@@ -43,5 +45,37 @@ func TestUnusableStateIsExplained(t *testing.T) {
 		if text := explain(refused); strings.Contains(text, "--data") {
 			t.Errorf("a file of another command: %q", text)
 		}
+	}
+}
+
+// TestFullDiskIsExplained: the data directory is spoken of where a server or its log is full. Another command writes elsewhere.
+func TestFullDiskIsExplained(t *testing.T) {
+	full := fmt.Errorf("write x: %w", syscall.ENOSPC)
+	for name, tc := range map[string]struct {
+		err   error
+		atAll bool
+	}{
+		"the output of a command": {inContext(t.Context(), "export", full), false},
+		"its quota":               {inContext(t.Context(), "backup take", syscall.EDQUOT), false},
+		"a server":                {inContext(t.Context(), "serve", full), true},
+		"the quota of a server":   {inContext(t.Context(), "serve", syscall.EDQUOT), true},
+		"a log":                   {fmt.Errorf("append: %w", wal.ErrNoSpace), true},
+	} {
+		if text := explain(tc.err); strings.Contains(text, "data directory") != tc.atAll || !strings.Contains(text, "free space") {
+			t.Errorf("%s: %q; want the data directory in it: %v", name, text, tc.atAll)
+		}
+	}
+}
+
+// TestInterruptedIsSaid: of a command that a signal ends the message says so, and not that nothing answers.
+func TestInterruptedIsSaid(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cause := fmt.Errorf("back up: %w", context.Canceled)
+	if text := explain(inContext(ctx, "backup take", cause)); strings.Contains(text, "interrupted") {
+		t.Errorf("without a signal: %q", text)
+	}
+	cancel()
+	if text := explain(inContext(ctx, "backup take", cause)); !strings.HasPrefix(text, "interrupted: back up: ") {
+		t.Errorf("after a signal: %q", text)
 	}
 }

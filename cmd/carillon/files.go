@@ -83,7 +83,15 @@ func (c *console) open(name string) (io.Reader, func(), error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// showFile returns the name of the file of an argument for a message.
+// showOut returns the name of the file that a command writes for a message.
+func showOut(name string) string {
+	if name == "-" {
+		return "stdout"
+	}
+	return name
+}
+
+// showFile returns the name of the file that a command reads for a message.
 func showFile(name string) string {
 	if name == "-" {
 		return "stdin"

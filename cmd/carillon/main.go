@@ -116,9 +116,21 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return exit.status
 	}
 	if err != nil {
-		return con.fail(err)
+		return con.fail(inContext(ctx, command.Command(), err))
 	}
 	return exitDone
+}
+
+// inContext adds to the error of a command what its message depends on: that a signal has interrupted the command, or that
+// it is a server.
+func inContext(ctx context.Context, command string, err error) error {
+	switch {
+	case command == "serve":
+		return &serverError{err}
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted: %w", err)
+	}
+	return err
 }
 
 // asCommand returns the command line for what people type by habit: nothing and help stand for --help, --version and -v
