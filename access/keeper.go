@@ -22,6 +22,7 @@ type Keeper struct {
 	logger *slog.Logger
 	// changed is called after each change of the rights; nil: nothing is.
 	changed func()
+	checks  []func(*Table) error
 	table   atomic.Pointer[Table]
 
 	refused atomic.Uint64 // reads that found a bad file
@@ -39,9 +40,10 @@ const lookEvery = 2 * time.Second
 
 // Open reads a file of rights. An error names the file and the line. The file must not be readable by other users of the
 // machine, because the hashes and the names in it are a help to an attacker. changed is called after each later change of
-// the rights, and must not call the Keeper's Reload; nil: nothing is.
-func Open(path string, logger *slog.Logger, changed func()) (*Keeper, error) {
-	k := &Keeper{path: path, logger: logger, changed: changed}
+// the rights, and must not call the Keeper's Reload; nil: nothing is. A file for which one of the checks returns an error is
+// bad.
+func Open(path string, logger *slog.Logger, changed func(), checks ...func(*Table) error) (*Keeper, error) {
+	k := &Keeper{path: path, logger: logger, changed: changed, checks: checks}
 	table, err := k.read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -201,6 +203,11 @@ func (k *Keeper) read() (*Table, error) {
 	table, err := Parse(text)
 	if err != nil {
 		return nil, err
+	}
+	for _, check := range k.checks {
+		if err := check(table); err != nil {
+			return nil, err
+		}
 	}
 	table.readAt = time.Now()
 	return table, nil

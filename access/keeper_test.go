@@ -104,6 +104,38 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestNoPrincipals: a server that recognizes its callers by the file alone takes no file without a principal, at the start and
+// later. Principals that come by groups are principals.
+func TestNoPrincipals(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "auth.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	for _, text := range []string{"tenants:\n", "tenants: {a: }\n", "principals: []\n", "tenants: {a: }\nprincipals:\n"} {
+		write(text)
+		if _, err := Open(path, quiet, nil, (*Table).CheckPrincipals); err == nil || !strings.Contains(err.Error(), "auth.yaml: the file has no principals") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := Open(path, quiet, nil); err != nil {
+			t.Errorf("%q at a NATS server of someone else: %v", text, err)
+		}
+	}
+	write("oidc: {issuer: \"https://id.example.com\", client_id: c}\nprincipals: [{name: ops, oidc_group: ops, grants: [{tenant: \"*\", role: admin}]}]\n")
+	k, err := Open(path, quiet, nil, (*Table).CheckPrincipals)
+	if err != nil {
+		t.Fatalf("a principal by a group: %v", err)
+	}
+	write("tenants:\n")
+	k.Reload()
+	if k.Table().Principals() != 1 || k.Refused() != 1 || len(k.Warnings()) != 1 {
+		t.Errorf("cut short while it is in force: %d principals, %d refused", k.Table().Principals(), k.Refused())
+	}
+}
+
 // TestInForce: the figures are those of the file in force, and its time is when that was read.
 func TestInForce(t *testing.T) {
 	begun := time.Now()

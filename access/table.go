@@ -2,6 +2,7 @@ package access
 
 import (
 	"crypto/sha256"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -97,6 +98,18 @@ func (t *Table) Tenants() int { return len(t.tenants) }
 
 // TenantNames returns the names of the tenants, with the default one, sorted.
 func (t *Table) TenantNames() []string { return slices.Sorted(maps.Keys(t.tenants)) }
+
+// errNobody refuses a file such as one that was cut after its tenants.
+var errNobody = errors.New("the file has no principals, so that no caller could do anything; want one at least, such as an admin of all tenants")
+
+// CheckPrincipals is a check for [Open] of a server that recognizes its callers by the file alone: there is a principal. A
+// server at a NATS server of someone else needs none, because that one has let its callers in.
+func (t *Table) CheckPrincipals() error {
+	if t.Principals() == 0 {
+		return errNobody
+	}
+	return nil
+}
 
 // Principals returns the number of principals.
 func (t *Table) Principals() int { return len(t.byName) }

@@ -106,7 +106,7 @@ func TestSignIn(t *testing.T) {
 	p.opens("/job?tenant=shop&name=sweep")
 	p.reads("#status", "active")
 	p.sees(count("[data-confirm]") + " === 0")
-	if err := os.WriteFile(rights, []byte("tenants: {shop: }"), 0o600); err != nil {
+	if err := os.WriteFile(rights, []byte("principals: [{name: other, token_sha256: "+access.HashToken("other")+"}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.tab.Pardon("/live?page=%2Fjob") // the page that is open may ask once more before the next one opens

@@ -17,7 +17,11 @@ func (s *Server) openAccess(context.Context) (err error) {
 	if s.opts.Auth == "" {
 		return nil
 	}
-	if s.access, err = access.Open(s.opts.Auth, s.opts.Logger, s.reviewClients); err != nil {
+	var checks []func(*access.Table) error
+	if s.opts.NATSURL == "" {
+		checks = append(checks, (*access.Table).CheckPrincipals)
+	}
+	if s.access, err = access.Open(s.opts.Auth, s.opts.Logger, s.reviewClients, checks...); err != nil {
 		return &OptionsError{err}
 	}
 	ctx, stop := context.WithCancel(context.Background())

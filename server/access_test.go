@@ -143,3 +143,21 @@ func TestRightsOfPaths(t *testing.T) {
 		t.Error("the metrics do not say what is in force")
 	}
 }
+
+// TestRightsOfNobody: a server with an embedded NATS server does not start with a file without principals, and keeps what is in
+// force when the file becomes one.
+func TestRightsOfNobody(t *testing.T) {
+	g := startGuarded(t)
+	nobody := []byte("tenants: {billing: }\n")
+	if err := os.WriteFile(g.path, nobody, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.Reload()
+	if r := g.ask("viewer", http.MethodGet, "/api/v1/jobs", ""); r.Status != http.StatusOK {
+		t.Errorf("a viewer of the file that was in force got %d", r.Status)
+	}
+	o := options(filepath.Join(t.TempDir(), "data"))
+	o.Auth = g.path
+	_, err := server.Start(t.Context(), o)
+	testkit.Refuses(t, err, "auth.yaml: the file has no principals")
+}
