@@ -3,13 +3,18 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/carillon-io/carillon/job"
 )
 
-// errIncomplete is the failure of an attempt whose sender ended without a result, for example by
-// runtime.Goexit.
-var errIncomplete = errors.New("the sender ended without a result")
+// errIncomplete is the failure of an attempt whose sender ended without a result.
+var errIncomplete = errors.New("it ended its goroutine without a result, as by runtime.Goexit")
+
+// incomplete returns errIncomplete with what has ended so: only a handler can.
+func incomplete(d *job.Delivery) error {
+	return fmt.Errorf("%s %q: %w", d.Target.Kind, d.Target.Handler, errIncomplete)
+}
 
 // sender delivers one attempt and returns when the target has answered or the context has ended. A nil
 // error means success.
@@ -31,6 +36,9 @@ func (d *Dispatcher) carry(a *attempt, s sender) {
 	}
 	err := errIncomplete
 	defer func() {
+		if err == errIncomplete { // a text for each attempt would cost as much as a launch
+			err = incomplete(a.delivery)
+		}
 		d.ledger.finish(a, err)
 		d.places.release(a.lane, a.weight())
 	}()

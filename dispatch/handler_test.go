@@ -43,7 +43,7 @@ func TestHandlerOutcomes(t *testing.T) {
 		{"mute", "failed without a reason"},
 		{"panics", `handler "panics" panicked: boom`},
 		{"nil", `handler "nil" returned an error of type *dispatch.pathError whose methods panic: runtime error: invalid memory address or nil pointer dereference; is it a nil pointer?`},
-		{"exits", errIncomplete.Error()},
+		{"exits", `handler "exits": it ended its goroutine without a result, as by runtime.Goexit`},
 		{"talks", strings.Repeat("ü", (job.ErrorBytesMax-3)/2) + "…"},
 		{"unknown", `no handler "unknown" is registered here`},
 		{"waits", "no answer within 20ms"},

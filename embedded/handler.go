@@ -49,7 +49,8 @@ type Handler func(ctx context.Context, run Run) error
 // its job has Retry.ClientErrors. Refuse(nil) returns nil.
 func Refuse(err error) error { return dispatch.Refuse(err) }
 
-// RetryAfter returns err as an error after which the next attempt begins at the earliest d later.
+// RetryAfter returns err as an error after which the next attempt begins at the earliest d later; of a d of more than a day,
+// a day counts. For longer pauses set the job's Retry.InitialInterval and Retry.MaxInterval.
 // RetryAfter(nil, d) returns nil.
 func RetryAfter(err error, d time.Duration) error { return dispatch.RetryAfter(err, d) }
 

@@ -32,7 +32,7 @@ type Options struct {
 	// Lead is the time by which ticks are decided and made durable ahead. Default 250 ms, at most 1 minute.
 	Lead               time.Duration
 	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h; negative means for ever
-	HistoryDays        int           // how many days finished runs are kept; default 90
+	HistoryDays        int           // how many days finished runs are kept; default 90, at most 36,500
 	CatchupRate        int           // missed runs fired per second; 0 means twice the usual rate, at least 1,000
 	// TZData selects the timezone rules for schedules: "embedded" for those in the program (the default), or
 	// "system" for those of the machine.
@@ -46,6 +46,9 @@ type Options struct {
 
 	Logger *slog.Logger // default slog.Default()
 }
+
+// historyDaysMax bounds Options.HistoryDays, as serve --history: a hundred years.
+const historyDaysMax = 36_500
 
 // Tracer traces requests and attempts. *tracing.Tracer implements it.
 type Tracer interface {
@@ -82,6 +85,9 @@ func (o Options) validate() error {
 	}
 	if o.PayloadBytesMax < 1 || o.PayloadBytesMax > job.PayloadBytesCeiling {
 		return fmt.Errorf("embedded: options: the payload limit is %d; want 1 to %d bytes", o.PayloadBytesMax, job.PayloadBytesCeiling)
+	}
+	if o.HistoryDays < 0 || o.HistoryDays > historyDaysMax {
+		return fmt.Errorf("embedded: options: HistoryDays is %d; want 1 to %d, or 0 for the default", o.HistoryDays, historyDaysMax)
 	}
 	for name, h := range o.Handlers {
 		if err := checkHandler(name, h); err != nil {

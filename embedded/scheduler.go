@@ -40,6 +40,9 @@ type Scheduler struct {
 // to launch what is due. The error is [ErrInUse] if the directory is already open. If a file is damaged,
 // the error names it. After an error nothing is left running.
 func Open(dir string, opts Options) (*Scheduler, error) {
+	if dir == "" {
+		return nil, errors.New("embedded: open: the name of the directory is empty")
+	}
 	s, err := newScheduler(opts, scheduler.SystemClock{})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,18 +47,31 @@ func TestNodeOfAClusterIsRefused(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for want, o := range map[string]embedded.Options{
-		"tenant":          {Tenant: "a.b"},
-		"By is":           {By: "a\nb"},
-		"CheckpointEvery": {CheckpointEvery: time.Millisecond},
-		"payload":         {PayloadBytesMax: -1},
-		"lead":            {Lead: time.Hour},
-		"Concurrency":     {Concurrency: -1},
-		`"x" is nil`:      {Handlers: handlers{"x": nil}},
-		`"" is no`:        {Handlers: handlers{"": succeed}},
+		"tenant":                              {Tenant: "a.b"},
+		"By is":                               {By: "a\nb"},
+		"CheckpointEvery":                     {CheckpointEvery: time.Millisecond},
+		"payload":                             {PayloadBytesMax: -1},
+		"lead":                                {Lead: time.Hour},
+		"Concurrency":                         {Concurrency: -1},
+		"HistoryDays is -1;":                  {HistoryDays: -1},
+		"HistoryDays is 36501;":               {HistoryDays: 36_501},
+		"HistoryDays is 9223372036854775807;": {HistoryDays: math.MaxInt},
+		`"x" is nil`:                          {Handlers: handlers{"x": nil}},
+		`"" is no`:                            {Handlers: handlers{"": succeed}},
 	} {
 		if _, err := embedded.Open(t.TempDir(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// TestDirectoryWithoutAName is refused, and nothing is made where the program runs.
+func TestDirectoryWithoutAName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, err := embedded.Open("", embedded.Options{})
+	testkit.Refuses(t, err, "the name of the directory is empty")
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("something was made: %v, %v", left, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,9 +55,12 @@ type move struct {
 const testIDsFrom = 1 << 28
 
 // NewTest opens an empty scheduler whose clock stands at start, rounded down to the millisecond. It
-// ignores the option CheckpointEvery, and its default Logger discards everything. The caller must call
-// Close.
+// ignores the option CheckpointEvery, and its default Logger discards everything. A start before 1970 is an error. The caller
+// must call Close.
 func NewTest(start time.Time, opts Options) (*Test, error) {
+	if start.UnixMilli() < 0 {
+		return nil, fmt.Errorf("embedded: a test that starts at %s; want 1970 or later", start.Format(time.RFC3339))
+	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -155,8 +159,18 @@ func (t *Test) command(name string, do func() error) {
 
 // Spend makes the present attempt last d longer on the test's clock: its outcome comes that much later.
 // If this exceeds the attempt's timeout, the attempt fails at the timeout. Handlers call it; at other
-// times it has no effect.
-func (t *Test) Spend(d time.Duration) { t.sender.spent.Add(int64(max(0, d))) }
+// times it has no effect. Several calls add up, at most to the longest Duration. It panics if d is negative.
+func (t *Test) Spend(d time.Duration) {
+	if d < 0 {
+		panic(fmt.Sprintf("embedded: Spend(%s): the clock of a test goes forward only", d))
+	}
+	for spent := &t.sender.spent; ; {
+		was := spent.Load()
+		if spent.CompareAndSwap(was, was+min(int64(d), math.MaxInt64-was)) {
+			return
+		}
+	}
+}
 
 // Close closes the test's scheduler.
 func (t *Test) Close() error { return t.Scheduler.Close(context.Background()) }

@@ -47,11 +47,17 @@ func (i *timeFlag) UnmarshalText(text []byte) error {
 // an instant from overflowing.
 type days int
 
+// daysMax is the largest value of days.
+const daysMax = 36_500
+
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *days) UnmarshalText(text []byte) error {
 	digits := strings.TrimSuffix(string(text), "d")
 	n, err := strconv.Atoi(digits)
-	if err != nil || !wholeNumber.MatchString(digits) || n < 1 || n > 36500 {
+	switch isWhole := wholeNumber.MatchString(digits); {
+	case isWhole && (errors.Is(err, strconv.ErrRange) || n > daysMax):
+		return fmt.Errorf("%q is more than a hundred years; want at most %dd", clip(string(text)), daysMax)
+	case err != nil || !isWhole || n < 1:
 		return fmt.Errorf("%q is no number of days; want one such as 90d", clip(string(text)))
 	}
 	*d = days(n)

@@ -84,3 +84,16 @@ func TestMistakesOfFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestDays: a number that is too large is not called none.
+func TestDays(t *testing.T) {
+	for text, want := range map[string]string{
+		"90": "", "90d": "", "36500d": "", "36501d": "more than a hundred years; want at most 36500d",
+		"99999999999999999999d": "more than a hundred years", "0d": "is no number of days", "-1": "is no number of days", "090": "is no number of days", "d": "is no number of days", "": "is no number of days",
+	} {
+		err := new(days).UnmarshalText([]byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %q", text, err, want)
+		}
+	}
+}
