@@ -170,6 +170,9 @@ func ask[Reply any](ctx context.Context, c *Client, verb string, request any) (r
 	err = c.exchange(ctx, call{
 		verb: verb, body: body, repeatable: isRepeatable(verb, request), timeout: c.opts.Timeout, tryTimeout: tryTimeout,
 	}, &reply)
+	if err == nil {
+		err = checkWhole(verb, &reply)
+	}
 	return reply, err
 }
 
@@ -302,7 +305,10 @@ func doubtOf(changing bool) string {
 func refusal(msg *nats.Msg, code string) error {
 	var body ErrorReply
 	if json.Unmarshal(msg.Data, &body) != nil || body.Error == nil {
-		body.Error = &Error{Code: CodeInternal, Message: msg.Header.Get(errorHeader)}
+		body.Error = &Error{Message: msg.Header.Get(errorHeader)}
+	}
+	if body.Error.Code == "" {
+		body.Error.Code = CodeInternal
 	}
 	body.Error.Status, _ = strconv.Atoi(code)
 	return body.Error

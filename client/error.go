@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
@@ -66,7 +67,7 @@ func (e *Error) Error() string {
 	if e.Field != "" {
 		text += e.Field + ": "
 	}
-	text += e.Message
+	text += cmp.Or(e.Message, "the reply has no text that says why")
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()
 	}

@@ -35,7 +35,9 @@ func (c *Client) PutMany(ctx context.Context, jobs []Job) (reply PutManyReply, e
 	if err != nil {
 		return reply, err
 	}
-	err = c.putMany(ctx, body, &reply)
+	if err = c.putMany(ctx, body, &reply); err == nil {
+		err = reply.check(len(jobs))
+	}
 	return reply, err
 }
 

@@ -20,7 +20,7 @@ const (
 func (c *Client) putBulk(ctx context.Context, b *bulk, wait *leaderWait) error {
 	err := c.putBody(ctx, b.body, &b.reply)
 	if err == nil {
-		err = b.check(&b.reply, b.jobs)
+		err = b.reply.check(b.jobs)
 	}
 	if err != nil || c.opts.NoRetry {
 		return err
@@ -76,7 +76,7 @@ func (c *Client) putAgain(ctx context.Context, b *bulk, wait *leaderWait) error 
 		if err := c.putBody(ctx, b.part(left), &reply); err != nil {
 			return err
 		}
-		if err := b.check(&reply, len(left)); err != nil {
+		if err := reply.check(len(left)); err != nil {
 			return err
 		}
 		for i, n := range left {
@@ -115,9 +115,9 @@ func (w *leaderWait) succeeded() {
 }
 
 // check returns an error if a reply has not one result for each job.
-func (b *bulk) check(reply *PutManyReply, jobs int) error {
-	if len(reply.Results) != jobs {
-		return fmt.Errorf("client: the reply has %d results for %d jobs", len(reply.Results), jobs)
+func (r *PutManyReply) check(jobs int) error {
+	if len(r.Results) != jobs {
+		return fmt.Errorf("client: the reply has %d results for %d jobs", len(r.Results), jobs)
 	}
 	return nil
 }

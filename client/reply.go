@@ -65,6 +65,36 @@ func checkReply(kind, subject string, m *nats.Msg) error {
 	return foreign(fmt.Sprintf("the program that answers on %s is not a Carillon server: the reply has neither the header %s nor the members of a reply to %s; is the prefix right?", subject, replyHeader, kind))
 }
 
+// named is implemented by a reply about one thing, which has a name or an id in each such reply of a server.
+type named interface {
+	// nameless returns what the thing is if the reply lacks its name; "" if it has one.
+	nameless() string
+}
+
+// checkWhole returns an error if a reply to a verb lacks the thing that it is about, as {} and null do.
+func checkWhole(verb string, reply any) error {
+	if r, ok := reply.(named); ok {
+		if what := r.nameless(); what != "" {
+			return foreign(fmt.Sprintf("the reply to %s has no %s", verb, what))
+		}
+	}
+	return nil
+}
+
+// namelessIf returns what a thing is if its name is empty.
+func namelessIf(name, what string) string {
+	if name == "" {
+		return what
+	}
+	return ""
+}
+
+func (r *PutReply) nameless() string         { return namelessIf(r.Job.Name, "job") }
+func (r *JobReply) nameless() string         { return namelessIf(r.Job.Name, "job") }
+func (r *RunReply) nameless() string         { return namelessIf(r.Run.RunID, "run") }
+func (r *CalendarReply) nameless() string    { return namelessIf(r.Calendar.Name, "calendar") }
+func (r *CalendarPutReply) nameless() string { return namelessIf(r.Calendar.Name, "calendar") }
+
 // streamOf returns the name of the stream if a reply is the acknowledgement of a JetStream stream.
 func streamOf(members map[string]json.RawMessage) (stream string, ok bool) {
 	_, stored := members["seq"]

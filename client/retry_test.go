@@ -108,13 +108,13 @@ func isChange(name string) bool {
 	return what != "" && what != "get" && what != "list" && what != "next"
 }
 
-// refuseFirst answers the first request with a code and the others with an empty reply, and counts both.
+// refuseFirst answers the first request with a code and the others with the least reply, and counts both.
 func refuseFirst(code client.Code, asked *int) func(string, *nats.Msg) any {
 	return func(string, *nats.Msg) any {
 		if *asked++; *asked == 1 {
 			return client.ErrorReply{Error: &client.Error{Code: code, Message: "not just now"}}
 		}
-		return struct{}{}
+		return leastReply
 	}
 }
 
@@ -163,7 +163,7 @@ func TestLateLeader(t *testing.T) {
 	got := make(map[string]int)
 	serve(t, "late", client.Options{}, func(verb string, _ *nats.Msg) any {
 		got[verb]++
-		return struct{}{}
+		return leastReply
 	})
 	calls.Wait()
 	if !maps.Equal(got, want) {

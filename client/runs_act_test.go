@@ -15,6 +15,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
+// leastReply has the members that a client needs of a reply to any verb that the tests call.
+var leastReply = json.RawMessage(`{"job":{"name":"a"},"run":{"run_id":"a"},"calendar":{"name":"a"},"results":[{"name":"a"}]}`)
+
 // serve answers the verbs of a prefix that no server knows, one request after the other.
 func serve(t *testing.T, prefix string, opts client.Options, fn func(verb string, msg *nats.Msg) any) *client.Client {
 	t.Helper()
@@ -121,7 +124,7 @@ func TestBy(t *testing.T) {
 		var got []string
 		c := serve(t, prefix, client.Options{By: by}, func(_ string, msg *nats.Msg) any {
 			got = append(got, msg.Header.Get("Carillon-By"))
-			return struct{}{}
+			return leastReply
 		})
 		ctx := t.Context()
 		for _, act := range []func() error{
