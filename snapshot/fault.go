@@ -35,6 +35,12 @@ type fault struct {
 	// the goroutine of Open, and errors are returned to it.
 	opened atomic.Bool
 
+	// stuck is closed when a goroutine inside Pebble has been parked or ended. Pebble can no longer be closed then.
+	stuck     chan struct{}
+	stuckOnce sync.Once
+	works     atomic.Int64 // calls of start under way
+	closing   atomic.Bool  // Pebble is being closed after damage, and may change the directory again
+
 	mu      sync.Mutex // orders fail and arm
 	logger  *slog.Logger
 	onFatal func(error) // nil until Open returns
@@ -42,7 +48,7 @@ type fault struct {
 
 // newFault returns a fault without a failure and without an owner to notify.
 func newFault(logger *slog.Logger) *fault {
-	return &fault{failed: make(chan struct{}), logger: logger}
+	return &fault{failed: make(chan struct{}), stuck: make(chan struct{}), logger: logger}
 }
 
 // arm sets the function that is called at a failure from now on. If the store has already failed, arm
@@ -121,6 +127,7 @@ func (f *fault) run(work func() error) error {
 // the goroutine, the error is the store's failure.
 func (f *fault) start(work func() error) <-chan error {
 	done := make(chan error, 1)
+	f.works.Add(1)
 	go func() {
 		var err error
 		// A goroutine that halt ends does not come back from work, but runs its deferred calls:
@@ -130,6 +137,7 @@ func (f *fault) start(work func() error) <-chan error {
 			if !returned {
 				err = f.err()
 			}
+			f.works.Add(-1)
 			done <- err
 		}()
 		err = work()
@@ -146,18 +154,25 @@ func (f *fault) endOnError(err error) error {
 		return err
 	}
 	f.fail(err)
+	f.stick()
 	select {}
 }
 
 // mayChange returns nil if the store may still change its directory. After a failure it behaves as
-// endOnError does.
-func (f *fault) mayChange() error { return f.endOnError(f.err()) }
+// endOnError does, unless Pebble is being closed after damage.
+func (f *fault) mayChange() error {
+	if f.closing.Load() {
+		return nil
+	}
+	return f.endOnError(f.err())
+}
 
 // halt records a failure and ends the calling goroutine, which is inside Pebble and must not continue.
 // Its deferred unlocks run. Pebble still counts its flush or compaction as running, so it starts no
 // other in its place.
 func (f *fault) halt(cause error) {
 	f.fail(cause)
+	f.stick()
 	runtime.Goexit()
 }
 

@@ -114,7 +114,8 @@ func (s *Store) restore(start job.Position) error {
 
 // Close flushes, so that the next Open has nothing to replay, and releases the directory. It waits for
 // calls that are inside the store, and must not be called from one; later calls get ErrClosed. After a
-// failure it returns ErrFailed, and the directory stays locked until the process ends. A second Close
+// failure it returns ErrFailed, and the directory stays locked until the process ends, unless a read has found damage and
+// nothing else has happened. A second Close
 // waits for the first and returns the same error.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
@@ -126,10 +127,17 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// release flushes and closes Pebble, then releases the lock. After a failure it does not wait for
+// release flushes and closes Pebble, then releases the lock. After a failure of a change it does not wait for
 // Pebble, whose Close would wait for ever for goroutines that have ended in the middle of their work;
 // and it keeps the lock.
 func (s *Store) release() error {
+	if failed := s.fault.err(); failed != nil {
+		if !s.fault.closeDamaged(s.db.Close) {
+			return failed
+		}
+		s.giveBack()
+		return errors.Join(failed, s.lock.Close())
+	}
 	err := s.fault.run(func() error {
 		return errors.Join(s.db.Flush(), s.db.Close())
 	})
