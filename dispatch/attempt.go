@@ -39,6 +39,7 @@ type attempt struct {
 	deadline time.Duration      // of the present step, counted from the ledger's start
 	patience time.Duration      // the deadline for the begin of the attempt, which begin replaced; retreat restores it
 	setback  error              // why it is not sent yet although the connection is up; nil: the connection is down
+	kept     bool               // its gate counts it as one that waits
 	first    time.Time          // when it was first sent and nobody received it; zero: that has not happened
 	began    time.Time          // when its sender began; zero: it was never sent
 	abort    context.CancelFunc // ends the context of the sender; nil unless carried

@@ -97,6 +97,7 @@ func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
 	k.QueuedBytes -= a.weight()
 	k.InFlight++
 	a.phase, a.began, a.abort, a.carried = sending, now, abort, abort != nil
+	l.keepLocked(a, false)
 	a.patience = a.deadline
 	l.rescheduleLocked(a)
 	l.unlockAndWake()
@@ -111,6 +112,7 @@ func (l *ledger) retreat(a *attempt, reason error) {
 		if a.setback = reason; reason != nil && a.first.IsZero() {
 			a.first = a.began
 		}
+		l.keepLocked(a, reason != nil)
 		k := l.countsOf(a)
 		k.InFlight--
 		k.Queued++
@@ -119,6 +121,17 @@ func (l *ledger) retreat(a *attempt, reason error) {
 		l.open.Fix(a.place)
 	}
 	l.unlockAndWake()
+}
+
+// keepLocked tells the gate of an attempt whether it waits.
+func (l *ledger) keepLocked(a *attempt, waits bool) {
+	switch {
+	case waits && !a.kept:
+		a.delivery.Gate.Keep(1)
+	case !waits && a.kept:
+		a.delivery.Gate.Keep(-1)
+	}
+	a.kept = waits
 }
 
 // patienceOf returns how long an attempt that has begun could still wait to begin.

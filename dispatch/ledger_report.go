@@ -69,6 +69,7 @@ func (l *ledger) concludeLocked(a *attempt, now time.Time, ending job.Outcome, h
 		k.Queued--
 		k.QueuedBytes -= a.weight()
 	}
+	l.keepLocked(a, false)
 	l.open.Remove(a.place)
 	a.phase = concluded
 	ending = a.outcome(now, ending)

@@ -123,7 +123,8 @@ func (k *link) publishGroup(attempts []*attempt) int {
 }
 
 // publishOne passes the message of an attempt to the client. It returns false if the connection is down
-// and the attempt has to wait. It checks the subject again, because a definition may be older than the rules.
+// and the attempt has to wait. It checks the subject again, because a definition may be older than the rules, and the gate, because
+// the attempt may have waited since it was launched.
 //
 // The order matters. The table of replies has the attempt before its message leaves, because the reply may
 // arrive before the client returns. And the attempt begins before that, because its launch must not be
@@ -133,8 +134,15 @@ func (k *link) publishOne(a *attempt, life uint64, isUp bool) bool {
 		k.ledger.finish(a, err)
 		return true
 	}
-	if !isUp {
+	switch gate := a.delivery.Gate; {
+	case gate.IsOver():
+		k.ledger.finish(a, ErrStopped)
+		return true
+	case !isUp:
 		return false
+	case a.setback != nil && gate.IsShut(), (a.setback != nil || k.isDown) && !gate.IsTrusted():
+		k.publishLater(a)
+		return true
 	}
 	reply, number := k.replies.expect(a, life)
 	if !k.ledger.begin(a, nil) {

@@ -52,5 +52,10 @@ func (k *link) sendAnew(a *attempt, reason error) {
 	}
 	k.replies.forget(a)
 	k.ledger.retreat(a, reason)
+	k.publishLater(a)
+}
+
+// publishLater queues an attempt for the publisher in a while.
+func (k *link) publishLater(a *attempt) {
 	time.AfterFunc(sendAnewAfter, func() { k.publish(a) })
 }

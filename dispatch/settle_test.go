@@ -2,11 +2,13 @@ package dispatch
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -94,6 +96,72 @@ func TestMessagesForNobody(t *testing.T) {
 	if m := testkit.Receive(t, got); m.Reply != "" {
 		t.Errorf("the reply subject is %s", m.Reply)
 	}
+}
+
+// TestWaitingRunsObeyTheirGate: a run that found nobody does not leave while its gate is shut, and none does when that is over.
+func TestWaitingRunsObeyTheirGate(t *testing.T) {
+	s := startNATS(t, nil)
+	d := start(t, Options{Settle: time.Hour}, s.ClientURL())
+	var gate job.Gate
+	del, fresh := deliveryTo(natsTarget("news"), 0), deliveryTo(natsTarget("news"), 1)
+	del.Gate, fresh.Gate = &gate, &gate
+	outcome := launch(d, del)
+	testkit.Until(t, "the message has found nobody", func() bool { return gate.Kept() == 1 })
+	gate.Shut()
+	nc := dial(t, s.ClientURL())
+	got := make(chan *nats.Msg, 8)
+	subscribe(t, nc, "news", func(m *nats.Msg) { got <- m })
+	launch(d, fresh) // it has not waited
+	if m := testkit.Receive(t, got); m.Header.Get(headerRunID) != fresh.Run.String() {
+		t.Error("it passed a shut gate")
+	}
+	if gate.Kept() != 1 {
+		t.Errorf("%d wait", gate.Kept())
+	}
+	gate.Open()
+	if m := testkit.Receive(t, got); m.Header.Get(headerRunID) != del.Run.String() {
+		t.Error("it did not pass an open gate")
+	}
+	if o := testkit.Receive(t, outcome); o.Error != "" || gate.Kept() != 0 {
+		t.Errorf("%+v, and %d wait", o, gate.Kept())
+	}
+	gate.End()
+	gate.Open()
+	if o := testkit.Receive(t, launch(d, del)); o.Error != ErrStopped.Error() || !o.LaunchedAt.IsZero() {
+		t.Errorf("after the end: %+v", o)
+	}
+}
+
+// TestWaitingRunsNeedTrust: a run that has waited leaves only while its leader may launch.
+func TestWaitingRunsNeedTrust(t *testing.T) {
+	s := startNATS(t, nil)
+	d := start(t, Options{Settle: time.Hour}, s.ClientURL())
+	var mayLaunch atomic.Bool
+	asked := make(chan bool, 1)
+	gate := job.Gate{Trust: func() time.Duration {
+		if mayLaunch.Load() {
+			return time.Second
+		}
+		select {
+		case asked <- true:
+		default:
+		}
+		return 0
+	}}
+	del := deliveryTo(natsTarget("news"), 0)
+	del.Gate = &gate
+	launch(d, del)
+	testkit.Receive(t, asked) // it has found nobody, and is to leave again
+	nc := dial(t, s.ClientURL())
+	got := make(chan *nats.Msg, 8)
+	subscribe(t, nc, "news", func(m *nats.Msg) { got <- m })
+	testkit.Receive(t, asked)
+	testkit.Receive(t, asked)
+	if len(got) != 0 {
+		t.Error("it left without trust")
+	}
+	mayLaunch.Store(true)
+	testkit.Receive(t, got)
 }
 
 // TestSettling: a subject without a service fails an attempt at once when others had the time to connect, and waits again after a

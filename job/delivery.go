@@ -20,6 +20,7 @@ type Delivery struct {
 	Timeout       time.Duration // bound of the attempt's duration, from its launch
 	Origin        TraceContext  // the span that registered the job; zero if none
 	Awaited       bool          // another run may wait for the end of this one
+	Gate          *Gate         // whether it may leave; nil: it may
 }
 
 // Outcome is how an attempt ended. A Delivery has exactly one, whether the sender made it or the attempt was never

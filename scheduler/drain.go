@@ -23,14 +23,15 @@ func (e *Engine) Confirm(ctx context.Context) error {
 	return e.submit(ctx, &core.Barrier{Writes: true})
 }
 
-// Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided.
+// Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided. Attempts that wait,
+// because nobody has received them, do not leave either, and Settle does not wait for them.
 // Launches that are held leave after Continue, or after the next start, on this node or another.
 func (e *Engine) Hold() { e.pad.Hold() }
 
 // Settle waits until the attempts that are with their targets have answered and their outcomes are recorded, until
 // ctx ends, or until Serve has returned. Unless Hold was called before, it may wait for ever.
 func (e *Engine) Settle(ctx context.Context) {
-	e.awaitAnswers(ctx, func(all, _ int) bool { return all == 0 })
+	e.awaitAnswers(ctx, func(all, _ int) bool { return all <= 0 })
 	_ = e.record(ctx)
 }
 
@@ -38,7 +39,7 @@ func (e *Engine) Settle(ctx context.Context) {
 // answers within a round trip, so a caller can wait for that who cannot wait for targets. It returns how many attempts have no
 // answer: whoever leads next launches them again.
 func (e *Engine) SettleSent(ctx context.Context) (unanswered int) {
-	e.awaitAnswers(ctx, func(_, sent int) bool { return sent == 0 })
+	e.awaitAnswers(ctx, func(_, sent int) bool { return sent <= 0 })
 	unanswered, _ = e.pad.Flying()
 	return unanswered
 }

@@ -229,6 +229,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	}
 
 	err := e.loop(ctx)
+	e.pad.Gate().End()
 	e.failure = err
 	e.stopOnce.Do(func() { close(e.stopping) })
 	cancel()

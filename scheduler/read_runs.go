@@ -35,6 +35,9 @@ func (e *Engine) Run(_ context.Context, tenant string, id job.RunID) (RunView, e
 func (e *Engine) runView(run job.Run, rec *job.Record) RunView {
 	if since, flying := e.pad.FlyingSince(run.ID); flying && !run.Status.IsFinal() {
 		run.Status = job.StatusRunning
+		if run.LaunchedAt == 0 { // it is the first attempt
+			run.Lateness = max(0, since.Time().Sub(run.Due.Time()))
+		}
 		run.LaunchedAt = max(run.LaunchedAt, since)
 	}
 	return RunView{Run: run, Tenant: rec.Def.Tenant, Job: rec.Def.Name, Manual: run.ID.IsManual()}

@@ -153,3 +153,21 @@ func TestManyLiveRuns(t *testing.T) {
 		t.Errorf("%d runs of the oldest hour are listed, want 3600", n)
 	}
 }
+
+// TestLatenessOfARunningRun: a run that is with its target shows by how much it was launched late.
+func TestLatenessOfARunningRun(t *testing.T) {
+	s := &story{sim: newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})}
+	s.target["a"] = "hang"
+	s.putIn("a", "@every 1m", "")
+	s.now = s.now.Add(90 * time.Second)
+	s.crash()
+	s.advance(time.Second)
+	page, err := s.engine.Runs(context.Background(), RunQuery{Tenant: "default", Job: "a", Limit: 10})
+	if err != nil || len(page.Runs) == 0 {
+		t.Fatalf("%d runs, %v", len(page.Runs), err)
+	}
+	r := page.Runs[0]
+	if want := r.LaunchedAt.Time().Sub(r.Due.Time()); r.Status != job.StatusRunning || want < 20*time.Second || r.Lateness != want {
+		t.Errorf("the run %s: launched %s, lateness %s, want %s", r.Status, r.LaunchedAt, r.Lateness, want)
+	}
+}

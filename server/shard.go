@@ -50,15 +50,9 @@ func (s *Server) optionsOf(m *member) shard.Options {
 		Number: m.number, Data: m.data, CheckpointEvery: o.CheckpointEvery,
 		Engine: s.engineOptions(m), OpenAnnouncer: m.openAnnouncer(s),
 		Conn: s.bus.API(), API: s.apiOptions(m), Cluster: s.clusterOf(m),
-		OnLead: func() (end func()) { return s.beginLead(m) }, OnFatal: func(err error) { s.fail(s.inShard(m.number, err)) }, Logger: s.loggerOf(m),
+		// Clients of the NATS server of the node that led before may be about to connect to another one.
+		BeforeLead: s.dispatcher.Unsettle, OnLead: m.backups.lead, OnFatal: func(err error) { s.fail(s.inShard(m.number, err)) }, Logger: s.loggerOf(m),
 	}
-}
-
-// beginLead begins what a leader does besides, and returns a function that ends it. Clients of the NATS server of the node that
-// led before may be about to connect to another one.
-func (s *Server) beginLead(m *member) (end func()) {
-	s.dispatcher.Unsettle()
-	return m.backups.lead()
 }
 
 // engineOptions returns the options of the engine of a shard.

@@ -32,6 +32,7 @@ func (s *Shard) openAlone(ctx context.Context) error {
 // startAlone lets the engine fire and answer.
 func (s *Shard) startAlone() (role string, err error) {
 	engine := s.engine.Load()
+	s.beforeLead()
 	s.run(engine.Serve)
 	s.keep()
 	if err := s.openService(false); err != nil {

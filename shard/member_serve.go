@@ -13,6 +13,7 @@ import (
 // Serve implements replication.Local.
 func (m *member) Serve(ctx context.Context, ready func()) error {
 	engine := m.engine.Load()
+	m.beforeLead()
 	serving, stop := context.WithCancel(context.Background())
 	var notes sync.WaitGroup
 	defer notes.Wait()

@@ -38,6 +38,9 @@ type Options struct {
 	// published twice about one change has the same id. nil: nothing is published.
 	OpenAnnouncer func(ctx context.Context, origin string) (scheduler.Announcer, error)
 
+	// BeforeLead is called whenever the shard is about to launch as the leader; nil: no calls.
+	BeforeLead func()
+
 	// OnLead is called whenever the shard begins to lead; the function that it returns is called when that ends. nil:
 	// no calls.
 	OnLead func() (end func())

@@ -151,6 +151,13 @@ func (s *Shard) openAnnouncer(ctx context.Context, origin string) (err error) {
 	return err
 }
 
+// beforeLead says that the shard is about to launch.
+func (s *Shard) beforeLead() {
+	if s.opts.BeforeLead != nil {
+		s.opts.BeforeLead()
+	}
+}
+
 // lead says that the shard leads, and returns the function that says that it no longer does.
 func (s *Shard) lead() (end func()) {
 	if s.opts.OnLead == nil {

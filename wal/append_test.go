@@ -185,6 +185,24 @@ func TestReserve(t *testing.T) {
 	checkFrames(t, l, 1, 602)
 }
 
+// A log that writes little sees in time that others have filled the disk.
+func TestReserveOfAQuietLog(t *testing.T) {
+	d := &spaceDisk{left: 1 << 40}
+	g := spaceGuard{disk: d, reserve: 1 << 20}
+	admit := func() error { return g.admit(100) }
+	if err := admit(); err != nil {
+		t.Fatal(err)
+	}
+	d.left = 0
+	if err := admit(); err != nil || d.asked != 1 {
+		t.Errorf("at once it asked %d times, %v", d.asked, err)
+	}
+	g.checked = g.checked.Add(-spaceCheckEvery)
+	if err := admit(); !errors.Is(err, ErrNoSpace) {
+		t.Errorf("a while later: %v", err)
+	}
+}
+
 // The real disk answers with something sensible.
 func TestFreeSpaceOfTheRealDisk(t *testing.T) {
 	free, err := osDisk{}.free(t.TempDir())

@@ -1,6 +1,9 @@
 package wal
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 const (
 	// spaceCheckBytes is the number of bytes written between two checks of the free space. A check is a
@@ -9,10 +12,12 @@ const (
 	spaceCheckBytes = 1 << 20
 	// spaceCharge is the least that a commit counts, so that small commits are checked about every 256.
 	spaceCharge = 4 << 10
+	// spaceCheckEvery is how long a check counts. Other programs fill a disk while a quiet log writes little.
+	spaceCheckEvery = time.Second
 )
 
-// spaceGuard keeps a reserve of free space. It asks the file system only once per spaceCheckBytes, so it
-// does not see what other processes write in between; the reserve must be large enough for that. The
+// spaceGuard keeps a reserve of free space. It asks the file system once per spaceCheckBytes, and at a commit when spaceCheckEvery
+// has passed, so it does not see what other processes write in between; the reserve must be large enough for that. The
 // guard exists because a full disk in the middle of a frame poisons the log, while a refusal before the
 // write leaves a log that works again as soon as there is room. Log.writing guards it.
 type spaceGuard struct {
@@ -20,6 +25,7 @@ type spaceGuard struct {
 	dir     string
 	reserve int64 // negative: off
 	credit  int64 // bytes that may be written before the next check; at most spaceCheckBytes
+	checked time.Time
 }
 
 // admit returns ErrNoSpace if writing n bytes would use the reserve.
@@ -28,7 +34,8 @@ func (g *spaceGuard) admit(n int) error {
 		return nil
 	}
 	cost := max(int64(n), spaceCharge)
-	if g.credit >= cost {
+	now := time.Now()
+	if g.credit >= cost && now.Sub(g.checked) < spaceCheckEvery {
 		g.credit -= cost
 		return nil
 	}
@@ -41,6 +48,6 @@ func (g *spaceGuard) admit(n int) error {
 	if spare < 0 {
 		return fmt.Errorf("%w: %d bytes are free in %s, %d are reserved", ErrNoSpace, free, g.dir, g.reserve)
 	}
-	g.credit = min(spare, spaceCheckBytes)
+	g.credit, g.checked = min(spare, spaceCheckBytes), now
 	return nil
 }

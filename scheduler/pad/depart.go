@@ -130,6 +130,7 @@ func (p *Pad) sendAll(ready []*waiting) {
 			p.done(job.Outcome{Run: w.Run, Attempt: w.Attempt, Error: w.failure})
 			continue
 		}
+		w.delivery.Gate = &p.gate
 		p.sender.Launch(w.delivery, p.done)
 	}
 }

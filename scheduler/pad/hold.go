@@ -5,13 +5,18 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Hold keeps on the pad whatever has not left, until Resume. Launches that were admitted before it may still reach the
-// sender shortly afterwards. They count as flying from their admission on, so that Flying has them.
+// Hold keeps on the pad whatever has not left, until Resume, and with the sender what waits there because nobody has received it.
+// Launches that were admitted before it may still reach the sender shortly afterwards. They count as flying from their admission on,
+// so that Flying has them.
 func (p *Pad) Hold() {
 	p.mu.Lock()
 	p.held = true
 	p.mu.Unlock()
+	p.gate.Shut()
 }
+
+// Gate returns the gate of all deliveries of the pad.
+func (p *Pad) Gate() *job.Gate { return &p.gate }
 
 // Resume allows launches to leave again. Turns that became free meanwhile go to the launches that wait for them.
 func (p *Pad) Resume() {
@@ -23,6 +28,7 @@ func (p *Pad) Resume() {
 		}
 	}
 	p.mu.Unlock()
+	p.gate.Open()
 	p.wake(instant.LongAgo)
 }
 
@@ -43,12 +49,13 @@ func (p *Pad) landLocked(run job.RunID) {
 	delete(p.flying, run)
 }
 
-// Flying returns how many attempts are with the sender, and how many of these NATS answers, and not their target. While the pad is
-// not held, the answer may be outdated at once.
+// Flying returns how many attempts are with the sender, but for those that wait there because nobody has received them, and how many
+// of these NATS answers, and not their target. While the pad is not held, the answer may be outdated at once.
 func (p *Pad) Flying() (all, sent int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.flying), p.sent
+	kept := p.gate.Kept()
+	return len(p.flying) - kept, p.sent - kept
 }
 
 // WhenLanded returns a channel of capacity 1 that is signalled when no attempt is with the sender. A signal may be an

@@ -62,6 +62,7 @@ type Pad struct {
 	resting []*lane  // lanes that got a place while nothing was allowed to leave
 
 	held   bool          // nothing may leave, because of Hold
+	gate   job.Gate      // of what has left the pad and waits with the sender
 	landed chan struct{} // signalled when no attempt is with the sender
 }
 
@@ -89,6 +90,7 @@ func New(opts Options) *Pad {
 		templates: templates{most: cmp.Or(opts.TemplateBytes, templateBytesDefault)},
 
 		sender: opts.Sender, rows: opts.Rows, report: opts.Report, wake: func(instant.Millis) {}, ticks: opts.Ticks, trust: opts.Trust, clock: opts.Now,
+		gate: job.Gate{Trust: opts.Trust},
 		soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*lane), facts: make(map[job.ID]laneFact),
 		seekers: make(map[job.ID]launchHeap),
 		landed:  make(chan struct{}, 1),
