@@ -200,7 +200,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 		NATS: s.bus.Dispatch(), TenantNATS: s.tenantNATS(), TenantShares: s.sharesNATS, TenantLinksMax: tenantLinks(filesMax()),
 		Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
 		Targets: rules.Targets, Secret: s.readSecret, InFlight: s.inFlight(),
-		ConfirmPause: scheduler.RoundsOf(o.Lead, s.shards), Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, HTTPMax: targetConnections(filesMax(), o.HTTPConnections), TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
+		ConfirmPause: scheduler.RoundsOf(o.Lead, s.shards), Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, Settle: o.settle, HTTPMax: targetConnections(filesMax(), o.HTTPConnections), TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	s.sending.Store(s.dispatcher)
 	return err

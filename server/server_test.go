@@ -35,10 +35,10 @@ func startWith(t *testing.T, o server.Options) *server.Server {
 }
 
 func options(dir string) server.Options {
-	return server.Options{
+	return server.WithoutSettling(server.Options{
 		Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,
 		Logger: slog.New(slog.DiscardHandler),
-	}
+	})
 }
 
 func connect(t *testing.T, s *server.Server) (*nats.Conn, *client.Client) {

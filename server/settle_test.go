@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -16,7 +17,7 @@ import (
 // connect again a while after the next start, and get each of them once, as its first attempt.
 func TestMissedRunsReachWhoConnectsAgain(t *testing.T) {
 	t.Parallel()
-	o := options(filepath.Join(t.TempDir(), "data"))
+	o := server.WithSettling(options(filepath.Join(t.TempDir(), "data")))
 	s := startWith(t, o)
 	o.Listen = strings.TrimPrefix(s.Ready().NATS, "nats://")
 	nc, err := nats.Connect(s.Ready().NATS, nats.MaxReconnects(-1), nats.ReconnectWait(1500*time.Millisecond))
