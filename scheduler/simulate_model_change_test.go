@@ -92,7 +92,7 @@ func (m *model) remove(j *modelJob, act *modelAct) {
 			m.fail("ledger", j, "the job is gone, and run %s still %s", r.key, r.phase)
 		}
 	}
-	j.deleted, m.deletions.at[j.id] = true, m.now
+	j.deleted, m.deletions.at[j.id], m.deletions.lsn[j.id] = true, m.now, m.lsn
 	j.owed = nil
 	delete(m.names, j.name)
 }
