@@ -40,7 +40,7 @@ type link struct {
 	denialLogged time.Time // used by the confirmer's goroutine only
 
 	settle    time.Duration // see Options.Settle
-	unsettled atomic.Int64  // when others may last have lost their connections, in nanoseconds since the ledger's start
+	unsettled atomic.Int64  // when clients of NATS may last have lost their connections, in nanoseconds since the ledger's start
 
 	// Only for a link in the account of a tenant; see tenantLinks.
 	connected atomic.Pointer[NATS] // nats, for the readers of statistics; nil until it is connected

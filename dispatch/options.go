@@ -106,7 +106,7 @@ type Options struct {
 	// and wakes four threads, as much as some launches. A run counts as ended so much later. 0 means 5 ms.
 	ConfirmPause time.Duration
 
-	// Settle is how long a run waits for somebody who serves its subject, or for a stream that takes it, after the dispatcher has
+	// Settle is how long a run waits for a receiver of its subject, or for a stream that takes it, after the dispatcher has
 	// started, its connection was restored or [Dispatcher.Unsettle] was called. 0 means 5 s, which lets clients of NATS connect
 	// again; less than 0 means not at all. Later such an attempt fails at once.
 	Settle time.Duration

@@ -6,18 +6,18 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// After a NATS server has ended, or a node, its clients take a while to connect to another one, or to this one again. Whoever
-// receives a subject may be among them: a run that finds nobody there meanwhile waits, and is sent again. Nobody has received it, so
-// it is no attempt. Later a subject that nobody serves fails an attempt at once.
+// When a NATS server or a node ends, its clients connect again some seconds later. Services, workers and subscribers are among them.
+// NATS has no receiver for their subjects meanwhile, so the dispatcher keeps such a run and sends it again. All of this is one attempt,
+// because the run has reached no receiver. Later an attempt to a subject without a receiver fails at once.
 //
-// A run of the kind nats waits in the same way: its message has a reply subject then, to which NATS says that nobody is there. Later
-// the message has none, and is delivered when NATS has it.
+// A run of kind nats waits in the same way: its message has a reply subject then, to which NATS says that there is no receiver. Later
+// the message has no reply subject, and is delivered when NATS has it.
 
 // settleTime is the default of Options.Settle: the clients of NATS wait two seconds between two tries by default, and a little longer
 // with TLS.
 const settleTime = 5 * time.Second
 
-// sendAnewAfter is how long a run that found nobody waits. A shorter time costs messages, a longer one punctuality.
+// sendAnewAfter is how long a run without a receiver waits. A shorter time costs messages, a longer one punctuality.
 const sendAnewAfter = 250 * time.Millisecond
 
 // Unsettle says that clients of NATS may just have lost their connections, as when another node has died. Connections of the
@@ -35,7 +35,7 @@ func (d *Dispatcher) Unsettle() {
 
 func (k *link) unsettle() { k.unsettled.Store(int64(time.Since(k.ledger.start))) }
 
-// isSettling reports whether those who serve subjects may still be about to connect. While the link itself is not connected, they are.
+// isSettling reports whether receivers may still be about to connect. While the link itself is not connected, they are.
 func (k *link) isSettling() bool {
 	if n := k.connected.Load(); k.settle > 0 && (n == nil || !n.connected.Load()) {
 		return true

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Gate decides whether attempts that wait with a sender, because nobody has received them, may leave. All deliveries of an engine have
-// the same one, so that it takes them back when it leads no more: another leader launches them then. The zero value is open, and so
-// is nil. Safe for concurrent use.
+// Gate decides whether attempts that wait with a sender, because NATS had no receiver for them, may leave. All deliveries of an engine
+// share one. An engine that leads no more ends its gate, and the next leader launches what waited. The zero value is open, and so is
+// nil. Safe for concurrent use.
 type Gate struct {
 	// Trust returns for how long attempts may leave; with 0 or less they must wait. It is set before the first use; nil: for ever.
 	Trust func() time.Duration
@@ -44,7 +44,7 @@ func (g *Gate) End() { g.state.Store(gateOver) }
 // IsShut reports whether waiting attempts must go on waiting.
 func (g *Gate) IsShut() bool { return g != nil && g.state.Load() == gateShut }
 
-// IsTrusted reports whether attempts may leave by Trust, which may take a while. Who has kept an attempt for some time asks.
+// IsTrusted reports whether attempts may leave by Trust, which may take a while to answer. The sender asks for an attempt that has waited.
 func (g *Gate) IsTrusted() bool { return g == nil || g.Trust == nil || g.Trust() > 0 }
 
 // IsOver reports whether attempts must be dropped.

@@ -18,6 +18,9 @@ const daysBeyondMax = 1 << 12
 // outside of them those that have a row.
 func (e *Engine) daysOf(kind job.Kind, low, high uint32) (days []uint32, err error) {
 	first, last := e.usualDays()
+	if low > high { // as with a cursor before the beginning that the query asks for
+		return nil, nil
+	}
 	if low < first {
 		days, err = e.daysWithRows(kind, low, min(high, first-1), days)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -48,6 +49,11 @@ func TestListsHaveEveryDay(t *testing.T) {
 		if runs != 6 || pages < 3 {
 			t.Errorf("%d runs of status %s in %d pages", runs, q.Status, pages)
 		}
+	}
+	from := instant.Of(s.now)
+	none := RunQuery{Tenant: "default", Job: "a", Limit: 2, From: from, After: job.RunID{Job: 1, At: from - 9*dayMillis}}
+	if page, err := s.engine.Runs(context.Background(), none); err != nil || len(page.Runs) != 0 {
+		t.Errorf("behind a cursor before the beginning: %d runs, %v", len(page.Runs), err)
 	}
 	audit, err := s.engine.Audit(context.Background(), AuditQuery{Tenant: "default", Limit: 100})
 	if err != nil || len(audit.Entries) != 2 {

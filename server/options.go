@@ -183,7 +183,7 @@ type Options struct {
 
 	founding     bool          // this node will found the cluster
 	segmentBytes int           // size of a log segment; 0 is the default, tests use a small one
-	settle       time.Duration // how long runs wait for those who connect again; 0 is the default, most tests wait for nobody
+	settle       time.Duration // see dispatch.Options.Settle; 0 is the default, and most tests switch it off
 	markEvery    time.Duration // how often the log marks what is durable; 0 is the default, tests use a short time
 }
 
