@@ -17,6 +17,7 @@ const openTryTime = tryTimeout / 2
 
 // OpenBackup makes the leader of a shard copy its store, and returns the copy for [Backup.Piece]. It repeats the request
 // until a leader answers, for up to [Options].Timeout unless ctx has a deadline; within that time the leader flushes its store.
+// A caller who is no cluster admin gets [CodeForbidden] at once.
 // The caller calls [Backup.Close], which frees the server's disk. It goes over NATS only.
 func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) {
 	if c.via != nil {
@@ -95,6 +96,11 @@ func (o *backupOpening) repeat(ctx context.Context) (*Backup, error) {
 			b, err := o.read(a)
 			if err == nil || o.isFinal(err) {
 				return b, err
+			}
+			if isFirst := last == nil; isFirst && errors.Is(err, nats.ErrNoResponders) {
+				if e := o.client.outsider(ctx, "a backup"); e != nil {
+					return nil, e
+				}
 			}
 			if last = err; o.waiting == 0 {
 				next.Reset(min(retryPauseMax, o.tryTime))

@@ -78,6 +78,9 @@ func (c *Client) askNode(ctx context.Context, q nodeCall, request, into any) err
 	}
 	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: q.subject, Header: c.header(ctx), Data: body})
 	if errors.Is(err, nats.ErrNoResponders) {
+		if e := c.outsider(ctx, q.what); e != nil {
+			return e
+		}
 		return &Error{Code: CodeUnavailable, Cause: err, Message: fmt.Sprintf(
 			"no server answers on %s: shard %d has no leader at the moment, the server is not a node of a cluster, the prefix or the shard is wrong, or the caller has no right to ask (cluster admins have)", q.subject, q.shard)}
 	}

@@ -1,11 +1,13 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,6 +22,9 @@ const (
 	// shutMax is after how many tries in a row that meet no responders, although a leader is there, the client gives up. A
 	// leader that ends or begins is in that state for some milliseconds.
 	shutMax = 4
+	// outsiderTime bounds the question whether the caller is a cluster admin, after a request that only those may make has met no
+	// responders.
+	outsiderTime = time.Second
 )
 
 // hasLeader reports whether a leader of the prefix is there for this connection.
@@ -49,4 +54,19 @@ func (c *Client) shut() error {
 	return &Error{Code: CodeForbidden, Status: http.StatusForbidden, Cause: nats.ErrNoResponders, Message: fmt.Sprintf(
 		"the leader serves no requests of the tenant %s on this connection: these credentials have no role in the tenant, or, if they have one, the leader still runs without --auth and the server of this connection with it; "+
 			"then give the leader --auth, or connect to the leader without credentials", c.opts.Tenant)}
+}
+
+// outsider returns the refusal of a request that only cluster admins may make, if the caller is none: where tenants have accounts of
+// their own, nobody answers it there. It returns nil for a cluster admin, for a caller whose rights the server does not know, and if
+// no server says who the caller is.
+func (c *Client) outsider(ctx context.Context, what string) error {
+	ctx, cancel := context.WithTimeout(ctx, outsiderTime)
+	defer cancel()
+	w, err := c.Whoami(ctx)
+	isKnown := err == nil && !w.Open && w.Principal != ""
+	if !isKnown && !IsForbidden(err) || slices.Contains(w.Grants, Grant{Tenant: "*", Role: "admin"}) {
+		return nil
+	}
+	return &Error{Code: CodeForbidden, Status: http.StatusForbidden, Cause: nats.ErrNoResponders, Message: fmt.Sprintf(
+		"%s asks for %s, which is for cluster admins: those with the role admin in the tenant *", cmp.Or(w.By, "the caller"), what)}
 }

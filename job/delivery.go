@@ -36,7 +36,7 @@ type Outcome struct {
 	RetryAfter time.Duration // with Error: the target asks for a pause of this length; 0 means no wish
 	Result     string        // with success: what a worker reported; at most ResultBytesMax bytes
 	Skipped    Reason        // not zero: the attempt was never launched, for this reason
-	Cancelled  Reason        // not zero: the run ends whatever its attempt does, for this reason
+	Cancelled  Reason        // not zero: the run ends whatever its attempt does, for this reason; Attempt is 0 if none has been launched
 
 	// What the launch waited for after it was due. Zero means that it did not wait.
 	Turn   time.Duration // for the turn of its job

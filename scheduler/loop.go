@@ -59,7 +59,7 @@ func (e *Engine) loop(ctx context.Context) error {
 func (e *Engine) stepOnce(g *gathering) error {
 	lsn := e.opts.Store.Applied().LSN + 1
 	g.stepping = true
-	outcomes := e.outcomes.peek(outcomesMax)
+	outcomes := e.nextOutcomes()
 	out := e.core.Step(core.Input{
 		Now:       instant.Of(e.opts.Clock.Now()),
 		LSN:       lsn,

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -116,4 +117,15 @@ func notify(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
+}
+
+// nextOutcomes returns the outcomes for the next step. Those that cancel runs say which of their attempts have been launched.
+func (e *Engine) nextOutcomes() []job.Outcome {
+	list := e.outcomes.peek(outcomesMax)
+	if !slices.ContainsFunc(list, func(o job.Outcome) bool { return o.Cancelled != 0 }) {
+		return list
+	}
+	list = slices.Clone(list) // the queue copies its own when it grows
+	e.pad.VoidCancelled(list)
+	return list
 }

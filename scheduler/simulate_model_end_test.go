@@ -200,6 +200,17 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 	if !ok {
 		m.fail("overlap", j, "run %s was cancelled (%s) without cause", r.key, row.reason)
 	}
+	m.checkCancelledLaunch(r, row)
+}
+
+// checkCancelledLaunch checks that a cancelled run shows the launch of the attempt that had left, and no other.
+func (m *model) checkCancelledLaunch(r *modelRun, row *modelRow) {
+	switch {
+	case r.phase == phaseFlying && row.launched != r.launched && row.reason != "deleted":
+		m.fail("ledger", r.job, "run %s was cancelled, and shows the launch %s; it had left at %s", r.key, modelTime(row.launched), modelTime(r.launched))
+	case r.phase == phaseReporting && row.launched == 0, r.sent == 0 && row.launched != 0:
+		m.fail("ledger", r.job, "run %s was cancelled while it %s, and shows the launch %s", r.key, r.phase, modelTime(row.launched))
+	}
 }
 
 // ends reports whether a run ends others to take their turn. It may have begun while a commit had no room for their ends,

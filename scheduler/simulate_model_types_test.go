@@ -106,7 +106,7 @@ type modelRow struct {
 	until, due          int64
 	attempt, base       uint32
 	fence               uint64
-	deadline            int64
+	deadline, launched  int64
 	stale               uint32
 	dismissed           bool
 

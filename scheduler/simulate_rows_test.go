@@ -85,7 +85,7 @@ func runRow(c job.Change, put, gone rowKind) (modelRow, error) {
 	row.kind, row.status, row.reason, row.err = put, r.Status.String(), r.Reason.String(), r.Error
 	row.until, row.due, row.deadline = int64(r.Until), int64(r.Due), int64(r.Deadline)
 	row.attempt, row.base, row.fence, row.stale = r.Attempt, r.Base, r.Fence, r.Stale
-	row.dismissed = r.Dismissal.At != 0
+	row.dismissed, row.launched = r.Dismissal.At != 0, int64(r.LaunchedAt)
 	return row, err
 }
 

@@ -51,4 +51,7 @@ func (g *gathering) withdraw(p core.Proposal, id job.ID) {
 	if *launches = append(*launches, g.engine.pad.Take(id)...); len(*launches) > 0 {
 		g.taken[id] = struct{}{}
 	}
+	if x, ok := p.(*core.CancelRun); ok { // an attempt that has not left by now does not leave
+		x.Attempt, x.Begun = g.engine.pad.Flight(x.Run)
+	}
 }

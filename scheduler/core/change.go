@@ -61,7 +61,7 @@ func (c *Core) endReporting(p *Delete) bool {
 		switch {
 		case ok && live.watch != 0:
 			c.unit(c.endingBytes(id))
-			c.cancelLive(id, job.ReasonDeleted)
+			c.cancelLive(job.Outcome{Run: id, Cancelled: job.ReasonDeleted})
 			p.Result.Cancelled++
 		case ok:
 			p.Result.Running++

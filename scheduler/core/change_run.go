@@ -18,7 +18,7 @@ func (c *Core) cancelRun(p *CancelRun) {
 	c.unit(p.Bytes() + c.endingBytes(p.Run))
 	p.Withdrawn = slices.DeleteFunc(p.Withdrawn, func(l pad.Launch) bool { return l.Run == p.Run })
 	c.putBack(p)
-	c.cancelLive(p.Run, job.ReasonRequested)
+	c.cancelLive(job.Outcome{Run: p.Run, Attempt: p.Attempt, LaunchedAt: p.Begun.Time(), Cancelled: job.ReasonRequested})
 	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
 }
 

@@ -114,6 +114,7 @@ type Core struct {
 
 	// The slices below are scratch, or belong to the output; they are reused so that a steady load allocates nothing.
 	due     []seat           // scratch
+	landed  landings         // the outcomes of the step
 	expired []uint32         // watches whose deadlines have passed; a step with room ends their attempts
 	ticks   []instant.Millis // scratch
 	out     Output
@@ -206,6 +207,7 @@ func (c *Core) begin(in Input) {
 	c.out.reset()
 	c.takeQuotas(in.Quotas)
 	c.pace.others = in.Usual
+	c.landed = landings{list: in.Outcomes}
 	c.index.may = in.MayIndex
 	c.tenants.endCharges()
 	c.profiles.meter.spent = 0

@@ -1,8 +1,6 @@
 package core
 
 import (
-	"slices"
-
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/pad"
@@ -13,13 +11,13 @@ import (
 // attempt that was cancelled, or whose worker has already reported, still answers.
 func (c *Core) conclude(o job.Outcome) {
 	live, ok := c.live[o.Run]
-	if ok && o.Attempt == live.attempt && live.watch == 0 && !o.LaunchedAt.IsZero() {
+	if ok && o.Attempt == live.attempt && live.watch == 0 && o.Cancelled == 0 && !o.LaunchedAt.IsZero() {
 		c.measure(live, &o)
 	}
 	switch {
 	case !ok:
 	case o.Cancelled != 0:
-		c.cancelLive(o.Run, o.Cancelled)
+		c.cancelLive(o)
 	case live.attempt != o.Attempt || live.watch != 0:
 	case o.Skipped != 0:
 		c.skipLive(o.Run, o.Attempt, o.Skipped)
@@ -155,18 +153,6 @@ func (c *Core) skipLive(id job.RunID, attempt uint32, reason job.Reason) {
 		run.Status = job.StatusCancelled
 	}
 	run.Reason = reason
-	c.finish(run)
-}
-
-// cancelLive ends a live run in any state. If its attempt is with its target, the attempt is aborted; if this step
-// asked for the attempt, it is not made.
-func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
-	if c.live[id].fence >= c.stepLSN {
-		c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l pad.Launch) bool { return l.Run == id })
-	}
-	run := c.finalRun(id, job.StatusCancelled)
-	run.Reason = reason
-	c.out.Aborts = append(c.out.Aborts, id)
 	c.finish(run)
 }
 

@@ -191,6 +191,8 @@ type CancelRun struct {
 	Tenant, Name string
 	Run          job.RunID
 	Actor        job.Actor
+	Attempt      uint32         // that is with its target; 0: none is
+	Begun        instant.Millis // when it was launched
 }
 
 // Bytes implements [Proposal].

@@ -191,23 +191,6 @@ func (p *Pad) vacateLocked(run job.RunID) bool {
 	return true
 }
 
-// Void removes the launches of runs whose ends are about to be committed, so that no launch follows an end that is
-// durable. When it returns, an attempt of these runs that has left is with the sender, which can abort it. The runs
-// keep their turns until EndRuns. The loop calls it before the commit: if that fails, the engine stops, and the next
-// start launches from the rows.
-func (p *Pad) Void(runs []job.RunID) {
-	if len(runs) == 0 {
-		return
-	}
-	p.sending.Lock()
-	defer p.sending.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, run := range runs {
-		p.forgetLocked(run)
-	}
-}
-
 // EndRuns removes whatever the pad has of runs that ended, and gives their turns to the launches that wait for them.
 // The loop calls it after the commit that ends them, so a run that follows never starts before the end of the one
 // before it is durable, unless Endings say that the end is certain.
