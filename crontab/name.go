@@ -24,12 +24,21 @@ const (
 // of it either: a new schedule is to change the job, not to replace it by another one without a history.
 type Names struct {
 	file string         // see File
+	host string         // whose jobs they are; "": of no machine
 	seen map[string]int // how often Next has made each name, without a number
 }
 
 // NewNames returns the names for the entries of the crontab at a path, of which only the last element counts.
 func NewNames(file string) *Names {
 	return &Names{file: token(path.Base(file), fileBytesMax, "crontab"), seen: map[string]int{}}
+}
+
+// NewMachineNames returns the names for the entries of the crontab at a path whose jobs are for one machine: the hash is of its host
+// token too, so that the same line on two machines is two jobs.
+func NewMachineNames(file, host string) *Names {
+	n := NewNames(file)
+	n.host = host
+	return n
 }
 
 // File returns the part of every name that stands for the crontab, as a token (see Entry.Program).
@@ -39,7 +48,11 @@ func (n *Names) File() string { return n.file }
 // run the same get -2, -3 and so on at the end. If one of two equal lines is removed, the other has the name without a
 // number, whichever it is; both run the same, so that job only gets the schedule of the line that stays.
 func (n *Names) Next(e *Entry) string {
-	name := fmt.Sprintf("%s/%s-%s", n.file, e.Program(), e.Hash())
+	hash := e.Hash()
+	if n.host != "" {
+		hash = shortHash(n.host, e.User, e.Command, e.Stdin)
+	}
+	name := fmt.Sprintf("%s/%s-%s", n.file, e.Program(), hash)
 	n.seen[name]++
 	if count := n.seen[name]; count > 1 {
 		name = fmt.Sprintf("%s-%d", name, count)
@@ -47,11 +60,13 @@ func (n *Names) Next(e *Entry) string {
 	return name
 }
 
-// Hash returns eight hexadecimal digits that identify what the entry runs: its user, command and standard input. The
-// zero bytes between the parts keep two entries apart whose parts differ only in where one ends. Thirty-two bits are
-// enough for the lines of one crontab; if two of them do collide, Next numbers the second one.
-func (e *Entry) Hash() string {
-	sum := sha256.Sum256([]byte(e.User + "\x00" + e.Command + "\x00" + e.Stdin))
+// Hash returns eight hexadecimal digits that identify what the entry runs: its user, command and standard input.
+func (e *Entry) Hash() string { return shortHash(e.User, e.Command, e.Stdin) }
+
+// shortHash returns eight hexadecimal digits that identify texts. The zero bytes between them keep two entries apart that differ only
+// in where one text ends. Thirty-two bits are enough for the lines of one crontab; if two of them do collide, Next numbers the second.
+func shortHash(texts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
 	return hex.EncodeToString(sum[:4])
 }
 

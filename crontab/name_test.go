@@ -52,6 +52,20 @@ func TestNamesAreStable(t *testing.T) {
 	}
 }
 
+// TestNamesOfMachines: the same line on two machines is two jobs, whose names are stable.
+func TestNamesOfMachines(t *testing.T) {
+	e := crontab.Entry{Command: "rsync -a /srv /mnt"}
+	for host, want := range map[string]string{"web-1": "backup/rsync-de087fac", "web-2": "backup/rsync-3740254b", "": "backup/rsync-5f1c60a2"} {
+		names := crontab.NewMachineNames("/etc/cron.d/backup", host)
+		if got := names.Next(&e); got != want {
+			t.Errorf("on %q it is named %q; want %q", host, got, want)
+		}
+		if got := names.Next(&e); got != want+"-2" {
+			t.Errorf("on %q the second is named %q", host, got)
+		}
+	}
+}
+
 // TestTokens: what stands for a file and a user is one token of a subject.
 func TestTokens(t *testing.T) {
 	for path, want := range map[string]string{"-": "crontab", "/etc/cron.d/a.b c": "a-b-c", "x" + strings.Repeat("y", 99): "x" + strings.Repeat("y", 63)} {

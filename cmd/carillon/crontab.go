@@ -32,6 +32,8 @@ type crontabPlan struct {
 	set    func(*client.Job)
 	zone   string // until a CRON_TZ says otherwise
 	system *bool  // whether there is a user column; nil: the path tells
+	// isThere reports whether the server has a job of a name with a target; nil: it is not asked.
+	isThere func(name string, target client.Target) bool
 }
 
 // cronPayload is the payload of such a job: all that a worker needs to run the command as cron would. Its names are
@@ -50,7 +52,7 @@ func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 	if err != nil {
 		return err
 	}
-	names := crontab.NewNames(file)
+	names := p.names(file)
 	for entry, refusal := range p.reader(file).Read(string(text)) {
 		if refusal != nil {
 			sink.refuse(place{showFile(file), refusal.Line}, lineRefusalText(refusal))
@@ -63,11 +65,31 @@ func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 			continue
 		}
 		j.Labels = map[string]string{"source": "crontab", "file": fileLabel(file)}
+		if p.isOfMachine() {
+			j.Labels["host"] = p.host
+		}
 		if err := sink.take(at, j); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isOfMachine reports whether the jobs are for one machine: their target names it.
+func (p *crontabPlan) isOfMachine() bool {
+	return slices.ContainsFunc(placeholder.FindAllStringSubmatch(p.target, -1), func(m []string) bool { return m[1] == "host" })
+}
+
+// crontabNames are the names of the jobs of a crontab, and those that they had before names were of machines: a job that is there under
+// its former name keeps it.
+type crontabNames struct{ now, former *crontab.Names }
+
+func (p *crontabPlan) names(file string) crontabNames {
+	n := crontabNames{crontab.NewNames(file), crontab.NewNames(file)}
+	if p.isOfMachine() {
+		n.now = crontab.NewMachineNames(file, p.host)
+	}
+	return n
 }
 
 // reader returns the reader of a crontab, which refuses the schedules that a server would refuse. A schedule is
@@ -103,11 +125,14 @@ func checkCrontabName(file string) error {
 
 // job returns the job of an entry. Calls come in the order of the lines, because the name depends on it. The name is
 // derived from the entry, so that a second import updates the job of the first.
-func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, error) {
-	name := names.Next(e)
-	target, err := parseTarget(p.fillTarget(e, names.File()))
+func (p *crontabPlan) job(e *crontab.Entry, names crontabNames) (client.Job, error) {
+	target, err := parseTarget(p.fillTarget(e, names.now.File()))
+	name, former := names.now.Next(e), names.former.Next(e)
 	if err != nil {
 		return client.Job{}, err
+	}
+	if p.isThere != nil && name != former && !p.isThere(name, target) && p.isThere(former, target) {
+		name = former
 	}
 	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, cmp.Or(e.User, p.user), e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
 	j := client.Job{Name: name, Schedule: e.Schedule, Timezone: e.Zone, Target: target, Payload: payload}

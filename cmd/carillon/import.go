@@ -56,8 +56,13 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	read, files := readJobLines, c.Files
+	var plan *crontabPlan
 	if c.Crontab != "" {
-		read, files = c.crontabs().read, readByCron(con, c.allFiles())
+		plan = c.crontabs()
+		read, files = plan.read, readByCron(con, c.allFiles())
+		if err := checkSameNames(files); err != nil {
+			return err
+		}
 	}
 	report := newImportReport(con, c)
 	put, stay := registrar(report.rehearse), pausedJobs{}
@@ -69,7 +74,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		defer remote.close()
 		put = remote.PutAll
 		if c.Crontab != "" {
-			stay.client = remote.Client
+			stay.client, plan.isThere = remote.Client, remote.isThere(ctx)
 		}
 	}
 	var readErr error

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/crontab"
 )
 
 // workerTarget is where the runs of a crontab go: to the worker of one machine, as those of cron do.
@@ -58,6 +59,28 @@ func (p *pausedJobs) keeping(ctx context.Context, yield func(client.Job) bool) f
 		}
 		return yield(j)
 	}
+}
+
+// isThere returns a function that reports whether the server has a job of a name with a target. A job that cannot be read counts as
+// missing; what is wrong is told by its registration.
+func (r *remote) isThere(ctx context.Context) func(string, client.Target) bool {
+	return func(name string, target client.Target) bool {
+		j, err := r.Client.Get(ctx, name)
+		return err == nil && j.Target.Kind == target.Kind && j.Target.Subject == target.Subject && j.Target.URL == target.URL
+	}
+}
+
+// checkSameNames refuses two crontabs whose jobs would have the same names, so that one would replace those of the other.
+func checkSameNames(files []string) error {
+	seen := make(map[string]string)
+	for _, file := range files {
+		name := crontab.NewNames(file).File()
+		if other, ok := seen[name]; ok {
+			return usagef("%s and %s: the jobs of both would be named %s/…, and one file would replace the jobs of the other; want files of different names", showFile(other), showFile(file), name)
+		}
+		seen[name] = file
+	}
+	return nil
 }
 
 // crontabOnly returns a flag that was given and means something for crontabs alone; "": there is none.
