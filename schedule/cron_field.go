@@ -77,7 +77,7 @@ func (f *cronField) normalise(text string) (string, error) {
 		}
 		// It matters whether the field begins with a star, so a star is allowed nowhere else.
 		if it.star && (i > 0 || it.step == 1 && len(items) > 1) {
-			return "", f.bad(text, "has a star inside a list; want the star alone, or */n first")
+			return "", f.bad(text, "has a star inside a list; want the star alone, which */1 is too, or */n first")
 		}
 		items[i] = f.format(it)
 	}

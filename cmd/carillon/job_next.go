@@ -17,7 +17,7 @@ type jobNextCmd struct {
 	Exclude  []string `short:"x" help:"Exclusion from the schedule; may be repeated." placeholder:"SPEC" sep:"none"`
 	Timezone string   `short:"z" help:"Timezone of the schedule; UTC if left out." placeholder:"ZONE" complete:"@zones"`
 	Count    int      `short:"n" help:"How many times." default:"10"`
-	After    timeFlag `help:"From this time on; now if left out." placeholder:"TIME"`
+	After    timeFlag `help:"The times after this one; now if left out." placeholder:"TIME"`
 	remoteFlags
 	outputFlag
 }
