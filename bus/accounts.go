@@ -28,6 +28,8 @@ const TenantConnectionsDefault = 1000
 const (
 	tenantStreamsMax   = 100
 	tenantConsumersMax = 1000
+	// storesNothing is the limit of an account whose streams may store nothing more: 0 would be none.
+	storesNothing = 1
 )
 
 // accounts are the accounts of the tenants on the embedded server. Those on the servers of a cluster have the same names,
@@ -42,6 +44,7 @@ const (
 type accounts struct {
 	server *server.Server
 	prefix string
+	stored string // directory of the streams
 	logger *slog.Logger
 
 	mu      sync.Mutex
@@ -51,7 +54,7 @@ type accounts struct {
 }
 
 func newAccounts(s *server.Server, o Options) *accounts {
-	a := &accounts{server: s, prefix: o.Prefix, logger: o.Logger, open: make(map[string]*server.Account)}
+	a := &accounts{server: s, prefix: o.Prefix, stored: o.StoreDir, logger: o.Logger, open: make(map[string]*server.Account)}
 	a.note(o.Tenants)
 	return a
 }
@@ -62,6 +65,13 @@ func newAccounts(s *server.Server, o Options) *accounts {
 func setAccounts(so *server.Options, tenants []Tenant) error {
 	const own = "own:" // no tenant has this name
 	text := fmt.Sprintf("%q: {jetstream: enabled}\n", own)
+	former, err := leftBehind(so.StoreDir, tenants)
+	if err != nil {
+		return err
+	}
+	for _, name := range former {
+		text += fmt.Sprintf("%q: {jetstream: {max_memory: 0, max_store: -1, max_streams: %d, max_consumers: %d}}\n", name, tenantStreamsMax, tenantConsumersMax)
+	}
 	for _, t := range tenants {
 		so.Accounts = append(so.Accounts, server.NewAccount(accountName(t.Name, true)))
 		if t.Storage > 0 {
@@ -103,7 +113,7 @@ func (a *accounts) note(tenants []Tenant) {
 
 // set makes the accounts of tenants, and changes their limits. It is called after each change of the rights, and returns
 // the names of new accounts. Streams that cannot be had are logged: their tenant alone does without. A tenant that has no
-// storage any more keeps its streams until the next start, and the account of one that is gone is empty until then.
+// storage any more keeps its streams until the next start, and they store nothing more; the account of one that is gone has no clients.
 func (a *accounts) set(tenants []Tenant) (added []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,23 +124,29 @@ func (a *accounts) set(tenants []Tenant) (added []string) {
 		if isNew {
 			added = append(added, t.Name)
 		}
-		if t.Storage == 0 {
-			continue
-		}
-		if err := store(account, t.Storage); err != nil {
+		if err := a.store(account, t); err != nil {
 			a.logger.Error("the streams of a tenant are not available", slog.String(job.LogTenant, t.Name), slog.Any("error", err))
 		}
 	}
 	return added
 }
 
-// store gives an account JetStream, or changes its limits.
-func store(account *server.Account, bytes int64) error {
-	limits := map[string]server.JetStreamAccountLimits{"": limitsOf(bytes)}
-	if account.JetStreamEnabled() {
+// store gives the account of a tenant JetStream, or changes its limits. In a cluster the server does not begin the streams that the
+// tenant had when the server started: see left_behind.go.
+func (a *accounts) store(account *server.Account, t Tenant) error {
+	limits := map[string]server.JetStreamAccountLimits{"": limitsOf(max(t.Storage, storesNothing))}
+	switch {
+	case account.JetStreamEnabled():
 		return account.UpdateJetStreamLimits(limits)
+	case t.Storage == 0:
+		return nil
 	}
-	return account.EnableJetStream(limits, nil)
+	hadStreams := a.server.JetStreamIsClustered() && hasStreams(a.stored, t.Name)
+	err := account.EnableJetStream(limits, nil)
+	if err == nil && hadStreams {
+		err = errors.New("the tenant had no storage when this node started; want all nodes started again")
+	}
+	return err
 }
 
 // of returns the account for a guest in a tenant, and the bound on its clients.
