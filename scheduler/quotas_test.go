@@ -74,6 +74,34 @@ func TestPutsInOneStep(t *testing.T) {
 	}
 }
 
+// TestStoredLiveRuns: an engine of several shards that stands by tells how many live runs its store had when it began, since other
+// shards count by it until they hear of a leader. It counts none of them twice when it leads.
+func TestStoredLiveRuns(t *testing.T) {
+	s := &story{sim: newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{Shards: 4})}
+	s.quotas = NewQuotas(map[string]Quota{"default": {LiveRuns: 10}})
+	for i, jobs := 0, 0; jobs < 3; i++ {
+		if name := fmt.Sprint(i); job.ShardOf(job.SlotOf("default", name), 4) == 0 {
+			s.target[name] = "hang"
+			s.putIn(name, "@every 1m", "")
+			jobs++
+		}
+	}
+	s.advance(90 * time.Second)
+	want := func(what string, e *Engine) {
+		t.Helper()
+		if list := e.TenantQuotas(); len(list) != 1 || list[0].Use.LiveRuns != 3 {
+			t.Errorf("%s: the quotas are %+v, want 3 live runs", what, list)
+		}
+	}
+	want("the leader", s.engine)
+	s.join()
+	want("a standby that has just begun", s.other.engine)
+	if err := s.takeOver(); err != nil {
+		t.Fatal(err)
+	}
+	want("the standby after its promotion", s.engine)
+}
+
 // TestUsesTwin registers, changes and deletes jobs of many tenants at random, with crashes and takeovers, and compares
 // what the engine counts with a map. A tenant among them does nothing: its use stays what it is, and its last place is
 // free whatever the others do.

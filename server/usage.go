@@ -66,14 +66,16 @@ func (s *Server) shareUsage(context.Context) error {
 }
 
 // sayUsage notes what tenants use in the shards that this process leads, and publishes it. A message that is lost does no harm:
-// the next one follows. Of shards of which no leader was heard it notes what the replica has. It returns the number of the
-// next report.
+// the next one follows. Of shards of which no leader was heard it notes and publishes what the replica has, as processes without a
+// replica know nothing of them. It returns the number of the next report.
 func (s *Server) sayUsage(seq uint64) uint64 {
 	var reports []usage.Report
 	for _, m := range s.members() {
 		uses, st := usesOf(m), m.shard.Status()
 		if st.Role != replication.RoleLeader {
-			s.usage.Guess(m.number, uses)
+			if s.usage.Guess(m.number, uses) {
+				reports = append(reports, usage.Report{Shard: m.number, Uses: uses})
+			}
 			continue
 		}
 		r := usage.Report{Shard: m.number, Epoch: st.Epoch, Seq: seq, Uses: uses}

@@ -26,7 +26,8 @@ type Use struct {
 // that is not "", in the order of their names: one that is not in Uses uses nothing.
 type Report struct {
 	Shard uint32
-	// Epoch is that of the leader. A report of an earlier epoch is that of a former leader.
+	// Epoch is that of the leader. A report of an earlier epoch is that of a former leader. 0: a replica has this, of which no leader
+	// has been heard.
 	Epoch uint64
 	// Seq grows from report to report of a process.
 	Seq      uint64

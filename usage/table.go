@@ -93,9 +93,13 @@ func (t *Table) Hear(r *Report, now time.Time, counts func(tenant string) bool) 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := &t.shards[r.Shard]
+	if r.Epoch == 0 {
+		t.guess(k, r, counts)
+		return
+	}
 	switch isOld := r.Epoch < k.epoch || r.Epoch == k.epoch && r.Seq <= k.seq; {
 	case k.heard.IsZero():
-		r.From, r.To = "", "" // it replaces what a replica of this process had
+		r.From, r.To = "", "" // it replaces what a replica had
 	case isOld && now.Sub(k.heard) < staleAfter:
 		return
 	}
@@ -103,14 +107,21 @@ func (t *Table) Hear(r *Report, now time.Time, counts func(tenant string) bool) 
 	t.take(k, r, counts)
 }
 
-// Guess takes what a replica of this process has of a shard of which no leader was heard yet: jobs and bytes, which a replica
-// counts too. So a shard without a leader counts from the start of the process.
-func (t *Table) Guess(shard uint32, uses []Use) {
+// Guess takes what a replica of this process has of a shard of which no leader was heard yet, and returns true; otherwise false. So
+// a shard without a leader counts from the start of the process.
+func (t *Table) Guess(shard uint32, uses []Use) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if k := &t.shards[shard]; k.heard.IsZero() {
-		t.take(k, &Report{Uses: uses}, func(string) bool { return true })
+	return t.guess(&t.shards[shard], &Report{Uses: uses}, func(string) bool { return true })
+}
+
+// guess takes what a replica of this process or of another one has. The caller holds the mutex.
+func (t *Table) guess(k *known, r *Report, counts func(tenant string) bool) bool {
+	if !k.heard.IsZero() {
+		return false
 	}
+	t.take(k, r, counts)
+	return true
 }
 
 // take replaces the uses of the tenants that a report is about. The caller holds the mutex.

@@ -30,6 +30,7 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	c.queueDebts()
 	t.Overdrawn = c.overdrawn()
 	c.ids = nil
+	c.tenants.dropStored()
 	c.relaunchAll(&t)
 	c.lineUpDeleted()
 	return t

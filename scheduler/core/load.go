@@ -53,6 +53,9 @@ func (c *Core) Load(from Scanner, h Hasher) error {
 	spread(from, placeParts, c.names.placeStaged)
 	spread(from, placeParts, c.profiles.byValue.placeStaged)
 	c.profiles.seal()
+	if c.settings.Shards > 1 {
+		c.countStored()
+	}
 	c.out.Uses = c.tenants.settle(c.out.Uses[:0])
 	c.watches.recallAges(c.retries)
 	return nil

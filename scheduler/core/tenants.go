@@ -26,10 +26,13 @@ type tenant struct {
 	bytes int64
 	// ticks and manual count the live runs by origin, once the core leads. Runs of deleted jobs count too.
 	ticks, manual int
-	quota         Quota
-	elsewhere     Quota // what it uses in other shards
-	touched       bool  // in tenants.touched
-	unsaved       bool  // in tenants.unsaved
+	// stored is the number of live runs of its jobs in the store that was loaded, until the core leads: other shards count by it
+	// as long as they hear of no leader of this one. It is not counted with one shard.
+	stored    int
+	quota     Quota
+	elsewhere Quota // what it uses in other shards
+	touched   bool  // in tenants.touched
+	unsaved   bool  // in tenants.unsaved
 }
 
 // live returns the number of live runs.
@@ -152,6 +155,27 @@ func (x *tenants) addRun(live liveRun, n int) {
 	x.touch(t)
 }
 
+// countStored counts the live runs of a store that was loaded by the tenants of their jobs.
+func (c *Core) countStored() {
+	for id, live := range c.live {
+		if r := c.rows.row(live.seat); r.id == id.Job {
+			t := c.tenantOf(r)
+			t.stored++
+			c.tenants.touch(t)
+		}
+	}
+}
+
+// dropStored forgets what was counted of the store, as the core begins to count by itself.
+func (x *tenants) dropStored() {
+	for _, t := range x.byName {
+		if t.stored != 0 {
+			t.stored = 0
+			x.touch(t)
+		}
+	}
+}
+
 // touch records that the use of a tenant changed.
 func (x *tenants) touch(t *tenant) {
 	if !t.touched && t.no != 0 {
@@ -165,7 +189,7 @@ func (x *tenants) touch(t *tenant) {
 func (x *tenants) settle(list []TenantUse) []TenantUse {
 	for _, t := range x.touched {
 		t.touched = false
-		list = append(list, TenantUse{Tenant: t.name, Use: Quota{Jobs: int64(t.jobs), Bytes: t.bytes, LiveRuns: t.live()}})
+		list = append(list, TenantUse{Tenant: t.name, Use: Quota{Jobs: int64(t.jobs), Bytes: t.bytes, LiveRuns: t.live() + int64(t.stored)}})
 		if !t.isIdle() || t.unsaved {
 			continue
 		}
