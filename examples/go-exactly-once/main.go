@@ -1,13 +1,18 @@
-// Command go-exactly-once fires a job into a JetStream stream, which stores each run once, and consumes it so that the
-// work of each run is done once.
+// Command go-exactly-once fires a job into a JetStream stream, and consumes the stream so that each run has one result.
 //
-// Three things make that so. The run id never changes, so a repeated delivery has the same Nats-Msg-Id, and the stream
-// drops the second within its duplicate window. The consumer acknowledges after the work. And the work is recorded under
-// the run id, here in a key-value bucket whose Create fails if the key exists: a message that is delivered again to the
-// consumer, because its acknowledgement was lost, finds its own record.
+// No message is delivered exactly once, so three things work together. The run id never changes: a run that is published
+// again has the same Nats-Msg-Id, and the stream drops it within its duplicate window. The consumer acknowledges last: a
+// message whose worker is killed, or whose acknowledgement is lost, comes again. And the result is written under the run
+// id with Create, which fails if the key exists: the result is also the record that the run is done, and no crash comes
+// between the two. A message that comes again, from the consumer or after the window, finds it.
+//
+// That holds for the result in the bucket, and for as long as the bucket keeps it. It does not hold for effects elsewhere.
+// A worker that sends an e-mail, and is killed before it writes that down, sends it again. Such an effect belongs into one
+// transaction with its record, as in a database; or it gets the run id, if the other side does the work of an id once.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -31,9 +36,12 @@ func main() {
 }
 
 const (
-	stream  = "EXAMPLES"
 	subject = "examples.once"
 	runs    = 3
+	// unread is how long a run waits in the stream for a worker. Then it is lost.
+	unread = 24 * time.Hour
+	// again is how long after its result a run may still be published again, for example by a retry by hand.
+	again = 24 * time.Hour
 )
 
 func run(ctx context.Context, server string) error {
@@ -46,14 +54,16 @@ func run(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	// The window must be longer than the time in which a run may be delivered again: its retries, and a takeover.
+	// A full stream refuses new runs, which Carillon tries again. By default it would drop old ones, which no worker may
+	// have read yet.
 	s, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: stream, Subjects: []string{subject}, Duplicates: 10 * time.Minute, MaxBytes: 64 << 20, MaxAge: 24 * time.Hour,
+		Name: "EXAMPLES", Subjects: []string{subject}, Duplicates: 10 * time.Minute, MaxBytes: 64 << 20, Discard: jetstream.DiscardNew, MaxAge: unread,
 	})
 	if err != nil {
 		return err
 	}
-	done, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "examples-done", TTL: 24 * time.Hour, MaxBytes: 16 << 20})
+	// A result is kept for longer than any message of its run.
+	results, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "examples-done", TTL: again + unread, MaxBytes: 16 << 20})
 	if err != nil {
 		return err
 	}
@@ -69,7 +79,6 @@ func run(ctx context.Context, server string) error {
 	job, _, err := c.Put(ctx, client.Job{
 		Name:     "examples/go-exactly-once",
 		Schedule: "@every 300ms",
-		MaxRuns:  runs,
 		// The run has succeeded when the stream has acknowledged it, and is tried again until then.
 		Target:  client.Target{Kind: "jetstream", Subject: subject},
 		Payload: []byte(`{"from": "go-exactly-once"}`),
@@ -77,35 +86,41 @@ func run(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	for worked := 0; worked < runs; {
+	for done := 0; done < runs; {
 		msg, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
 		if err != nil {
 			return fmt.Errorf("wait for a run: %w", err)
 		}
-		first, err := work(ctx, done, msg)
+		first, err := handle(ctx, results, msg)
 		if err != nil {
 			return err
 		}
 		if first {
-			worked++
+			done++
 		}
-		// What another program publishes again under the id of a run, the stream has already: it stores nothing.
-		ack, err := js.Publish(ctx, subject, msg.Data(), jetstream.WithMsgID(msg.Headers().Get("Carillon-Run-Id")))
-		if err != nil {
-			return err
-		}
-		fmt.Println("run", msg.Headers().Get("Carillon-Run-Id"), "stored again:", !ack.Duplicate)
 	}
 	_, err = c.Delete(ctx, job.Name)
 	return err
 }
 
-// work does the work of a run unless it is done already, and acknowledges the message. A database would have the record
-// and the result in one transaction.
-func work(ctx context.Context, done jetstream.KeyValue, msg jetstream.Msg) (first bool, err error) {
-	_, err = done.Create(ctx, msg.Headers().Get("Carillon-Run-Id"), msg.Data())
-	if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+// handle writes the result of a run, unless it is there already, and acknowledges the message.
+func handle(ctx context.Context, results jetstream.KeyValue, msg jetstream.Msg) (first bool, err error) {
+	id := msg.Headers().Get("Carillon-Run-Id")
+	_, err = results.Create(ctx, id, work(msg.Data()))
+	switch {
+	case err == nil:
+		fmt.Println("run", id, string(msg.Data()))
+	case errors.Is(err, jetstream.ErrKeyExists):
+		fmt.Println("again run", id, "which has its result")
+	case errors.Is(err, jetstream.ErrInvalidKey):
+		// Any client that may publish to the subject can put such a message there. Not ended, it would come again and again.
+		log.Printf("dropped a message without a run id, which is no run of Carillon: %.100q", msg.Data())
+		return false, msg.TermWithReason("no run id")
+	default:
 		return false, err
 	}
 	return err == nil, msg.DoubleAck(ctx)
 }
+
+// work returns the result of a run. It may be called more than once for a run, so it changes nothing elsewhere.
+func work(payload []byte) []byte { return bytes.ToUpper(payload) }
