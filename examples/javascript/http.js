@@ -19,6 +19,7 @@ async function ask(method, path, body) {
 // A run may arrive twice, after a crash or a lost reply, and always with the same key.
 const seen = new Set();
 const hook = createServer(async (request, response) => {
+  request.setEncoding("utf8"); // a character may begin in one piece and end in the next
   let body = "";
   for await (const piece of request) body += piece;
   const key = request.headers["idempotency-key"];
