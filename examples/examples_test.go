@@ -121,7 +121,8 @@ func (e *example) check(t *testing.T, out string) map[string]bool {
 	return seen
 }
 
-// TestExamples runs all programs at a time. Each ends well, has seen its runs, no run twice, and leaves no job behind.
+// TestExamples runs all programs at a time. Each ends well, has seen its runs, no run twice, and leaves no job behind. The
+// web hooks fail at the first attempt of each run, which comes again and is printed then.
 func TestExamples(t *testing.T) {
 	program, server := startServer(t)
 	t.Run("programs", func(t *testing.T) {

@@ -32,7 +32,7 @@ func run(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	hook := &hook{seen: make(map[string]bool), done: make(chan string, 3)}
+	hook := &hook{done: make(map[string]bool), worked: make(chan string, 3)}
 	receiver := &http.Server{Handler: hook, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = receiver.Serve(listener) }()
 	defer func() { _ = receiver.Close() }()
@@ -55,7 +55,7 @@ func run(ctx context.Context, server string) error {
 	}
 	for range 3 {
 		select {
-		case line := <-hook.done:
+		case line := <-hook.worked:
 			fmt.Println(line)
 		case <-ctx.Done():
 			return errors.New("no run has arrived; is the server started with --allow-private-targets?")
@@ -65,12 +65,11 @@ func run(ctx context.Context, server string) error {
 	return err
 }
 
-// hook receives runs. A run may arrive twice, after a crash or a lost reply, and always with the same key; a real
-// receiver keeps the keys where it keeps the result of its work, in the same transaction.
+// hook receives runs. A run may arrive twice, after a crash or a lost reply, and always with the same key.
 type hook struct {
-	mu   sync.Mutex
-	seen map[string]bool
-	done chan string
+	mu     sync.Mutex
+	done   map[string]bool
+	worked chan string
 }
 
 // ServeHTTP implements [http.Handler]. A status of 2xx ends the run well; 5xx, 408 and 429 are tried again.
@@ -83,8 +82,24 @@ func (h *hook) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	key := req.Header.Get("Idempotency-Key")
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.seen[key] && len(h.seen) < cap(h.done) {
-		h.seen[key] = true
-		h.done <- fmt.Sprintf("run %s %s", key, body)
+	if h.done[key] {
+		return
 	}
+	// The work comes first and its key second, because a key without its work would make the next attempt succeed with
+	// nothing done. A crash between the two repeats the work; where that hurts, both belong into one transaction, as in
+	// go-exactly-once.
+	if err := h.work(key, req.Header.Get("Carillon-Attempt"), body); err != nil {
+		http.Error(rw, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h.done[key] = true
+}
+
+// work fails at the first attempt of each run, for the example.
+func (h *hook) work(key, attempt string, body []byte) error {
+	if attempt == "1" {
+		return errors.New("the first attempt fails, for the example")
+	}
+	h.worked <- fmt.Sprintf("run %s %s", key, body)
+	return nil
 }

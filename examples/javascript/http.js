@@ -16,19 +16,32 @@ async function ask(method, path, body) {
   return json;
 }
 
+// work fails at the first attempt of each run, for the example.
+function work(key, attempt, body) {
+  if (attempt === "1") throw new Error("the first attempt fails, for the example");
+  console.log("run", key, body);
+}
+
 // A run may arrive twice, after a crash or a lost reply, and always with the same key.
-const seen = new Set();
+const done = new Set();
 const hook = createServer(async (request, response) => {
-  request.setEncoding("utf8"); // a character may begin in one piece and end in the next
-  let body = "";
-  for await (const piece of request) body += piece;
-  const key = request.headers["idempotency-key"];
-  if (!seen.has(key)) {
-    seen.add(key);
-    console.log("run", key, body);
+  try {
+    request.setEncoding("utf8"); // a character may begin in one piece and end in the next
+    let body = "";
+    for await (const piece of request) body += piece;
+    const key = request.headers["idempotency-key"];
+    if (!done.has(key)) {
+      // The work comes first and its key second, because a key without its work would make the next attempt succeed with
+      // nothing done. A crash between the two repeats the work, and so do two attempts at a time if the work awaits; where
+      // that hurts, both belong into one transaction, as in go-exactly-once.
+      work(key, request.headers["carillon-attempt"], body);
+      done.add(key);
+    }
+    response.writeHead(204).end(); // 2xx ends the run well
+  } catch (error) {
+    response.writeHead(500).end(String(error)); // 5xx, 408 and 429 are tried again
   }
-  response.writeHead(204).end(); // 2xx ends the run well; 5xx, 408 and 429 are tried again
-  if (seen.size === 3) hook.emit("enough");
+  if (done.size === 3) hook.emit("enough");
 });
 hook.listen(0, "127.0.0.1");
 await once(hook, "listening");
@@ -41,6 +54,7 @@ await ask("PUT", `/api/v1/jobs/${name}`, {
   max_runs: 3,
   target: { kind: "http", url: `http://127.0.0.1:${hook.address().port}/hook` },
   payload: { from: "javascript-http" },
+  retry: { max_attempts: 5, initial_interval: "100ms" },
 });
 await enough;
 await ask("DELETE", `/api/v1/jobs/${name}`);

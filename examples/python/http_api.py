@@ -34,19 +34,33 @@ def ask(method, path, body=None):
 class Hook(BaseHTTPRequestHandler):
     """Receives runs. A run may arrive twice, after a crash or a lost reply, and always with the same key."""
 
-    seen = set()
-    arrived = queue.Queue()
+    done = set()
+    worked = queue.Queue()
     lock = threading.Lock()
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         key = self.headers["Idempotency-Key"]
-        with self.lock:
-            if key not in self.seen:
-                self.seen.add(key)
-                self.arrived.put((key, body.decode()))
-        self.send_response(204)  # 2xx ends the run well; 5xx, 408 and 429 are tried again
+        status, answer = 204, b""  # 2xx ends the run well
+        try:
+            with self.lock:
+                if key not in self.done:
+                    # The work comes first and its key second, because a key without its work would make the next attempt
+                    # succeed with nothing done. A crash between the two repeats the work; where that hurts, both belong
+                    # into one transaction, as in go-exactly-once.
+                    self.work(key, self.headers["Carillon-Attempt"], body.decode())
+                    self.done.add(key)
+        except Exception as error:
+            status, answer = 500, str(error).encode()  # 5xx, 408 and 429 are tried again
+        self.send_response(status)
         self.end_headers()
+        self.wfile.write(answer)
+
+    def work(self, key, attempt, body):
+        """Fail at the first attempt of each run, for the example."""
+        if attempt == "1":
+            raise RuntimeError("the first attempt fails, for the example")
+        self.worked.put((key, body))
 
     def log_message(self, *_):
         """Say nothing about single requests."""
@@ -63,9 +77,10 @@ def main():
         "max_runs": 3,
         "target": {"kind": "http", "url": f"http://127.0.0.1:{hook.server_port}/hook"},
         "payload": {"from": "python-http"},
+        "retry": {"max_attempts": 5, "initial_interval": "100ms"},
     })
     for _ in range(3):
-        key, body = Hook.arrived.get(timeout=15)
+        key, body = Hook.worked.get(timeout=15)
         print("run", key, body)
     ask("DELETE", path)
     hook.shutdown()
