@@ -17,13 +17,13 @@ import (
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if err := run(ctx, cmp.Or(os.Getenv("CARILLON_DATA"), "./carillon-data")); err != nil {
+	if err := run(ctx, cmp.Or(os.Getenv("CARILLON_DATA"), "./embedded-data")); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, dir string) (err error) {
-	done := make(chan struct{})
+	done := make(chan struct{}, 1)
 	s, err := embedded.Open(dir, embedded.Options{
 		By: "go-embedded",
 		Handlers: map[string]embedded.Handler{
@@ -33,7 +33,10 @@ func run(ctx context.Context, dir string) (err error) {
 					return errors.New("the first attempt fails, for the example")
 				}
 				fmt.Printf("run %s attempt %d %s\n", run.ID, run.Attempt, run.Payload)
-				close(done)
+				select {
+				case done <- struct{}{}:
+				default: // a run that a kill has interrupted comes again, besides that of this start
+				}
 				return nil
 			},
 		},
@@ -48,8 +51,9 @@ func run(ctx context.Context, dir string) (err error) {
 		err = errors.Join(err, s.Close(closing))
 	}()
 
-	// When Put has returned, the job is in the directory and survives a crash of the program.
-	_, _, err = s.Put(ctx, embedded.Job{
+	// When Put has returned, the job is in the directory and survives a crash of the program. The put of the next start sets
+	// the instant anew.
+	job, _, err := s.Put(ctx, embedded.Job{
 		Name:     "examples/go-embedded",
 		Schedule: "@in 200ms",
 		Target:   embedded.Call("report"),
@@ -61,7 +65,8 @@ func run(ctx context.Context, dir string) (err error) {
 	}
 	select {
 	case <-done:
-		return nil
+		_, err = s.Delete(ctx, job.Name)
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}

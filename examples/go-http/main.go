@@ -45,7 +45,6 @@ func run(ctx context.Context, server string) error {
 	job, _, err := c.Put(ctx, client.Job{
 		Name:     "examples/go-http",
 		Schedule: "@every 500ms",
-		MaxRuns:  3,
 		Target:   client.Target{Kind: "http", URL: "http://" + listener.Addr().String() + "/hook"},
 		Payload:  []byte(`{"from": "go-http"}`),
 		Retry:    client.Retry{MaxAttempts: 5, InitialInterval: client.Duration(100 * time.Millisecond)},

@@ -43,7 +43,6 @@ func run(ctx context.Context, server string) error {
 	info, created, err := c.Put(ctx, client.Job{
 		Name:     "examples/go-nats",
 		Schedule: "@every 500ms",
-		MaxRuns:  3, // then the job is completed; leave it out for a job that goes on
 		Target:   client.Target{Kind: "nats", Subject: "examples.go-nats"},
 		Payload:  []byte(`{"from": "go-nats"}`),
 	})
@@ -60,6 +59,7 @@ func run(ctx context.Context, server string) error {
 		// The run id is the same for each attempt of a run: the key by which to do the work once.
 		fmt.Println("run", msg.Header.Get("Carillon-Run-Id"), string(msg.Data))
 	}
+	// The example ends here. A service leaves its job, which goes on while the service is away.
 	_, err = c.Delete(ctx, info.Name)
 	return err
 }

@@ -51,7 +51,6 @@ const enough = once(hook, "enough", { signal: AbortSignal.timeout(15_000) });
 const name = encodeURIComponent("examples/javascript-http");
 await ask("PUT", `/api/v1/jobs/${name}`, {
   schedule: "@every 500ms",
-  max_runs: 3,
   target: { kind: "http", url: `http://127.0.0.1:${hook.address().port}/hook` },
   payload: { from: "javascript-http" },
   retry: { max_attempts: 5, initial_interval: "100ms" },

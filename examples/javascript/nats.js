@@ -14,21 +14,22 @@ async function ask(verb, body) {
 }
 
 // Workers of one queue group share the runs.
-const runs = nc.subscribe("examples.javascript", { queue: "workers", max: 3, timeout: 10_000 });
+const runs = nc.subscribe("examples.javascript", { queue: "workers", max: 3 });
 
 const { job, created } = await ask("jobs.put", {
   name: "examples/javascript-nats",
   schedule: "@every 500ms",
-  max_runs: 3,
   target: { kind: "nats", subject: "examples.javascript" },
   payload: { from: "javascript-nats" },
 });
 console.log(`${job.name} is on disk (created: ${created}), next run ${job.next_run_at}`);
 
+const late = setTimeout(() => { throw new Error("the runs have not arrived"); }, 15_000); // a service waits for as long as it lives
 for await (const run of runs) {
   // The run id is the same for each attempt of a run: the key by which to do the work once.
   console.log("run", run.headers.get("Carillon-Run-Id"), run.string());
 }
+clearTimeout(late);
 
 await ask("jobs.delete", { name: job.name });
 await nc.close();

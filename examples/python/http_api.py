@@ -74,7 +74,6 @@ def main():
     path = "/api/v1/jobs/" + urllib.parse.quote("examples/python-http", safe="")
     ask("PUT", path, {
         "schedule": "@every 500ms",
-        "max_runs": 3,
         "target": {"kind": "http", "url": f"http://127.0.0.1:{hook.server_port}/hook"},
         "payload": {"from": "python-http"},
         "retry": {"max_attempts": 5, "initial_interval": "100ms"},

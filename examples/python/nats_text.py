@@ -84,7 +84,6 @@ def main():
     job = nats.ask("jobs.put", {
         "name": "examples/python-nats",
         "schedule": "@every 500ms",
-        "max_runs": 3,
         "target": {"kind": "nats", "subject": "examples.python"},
         "payload": {"from": "python-nats"},
     })["job"]
