@@ -52,7 +52,7 @@ func run(ctx context.Context, dir string) (err error) {
 	}()
 
 	// When Put has returned, the job is in the directory and survives a crash of the program. The put of the next start sets
-	// the instant anew.
+	// the instant anew, and resumes the job if it is paused; go-nats shows how to keep a pause.
 	job, _, err := s.Put(ctx, embedded.Job{
 		Name:     "examples/go-embedded",
 		Schedule: "@in 200ms",

@@ -76,6 +76,7 @@ func run(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
+	// A put resumes a paused job; go-nats shows how to keep a pause.
 	job, _, err := c.Put(ctx, client.Job{
 		Name:     "examples/go-exactly-once",
 		Schedule: "@every 300ms",

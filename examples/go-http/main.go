@@ -42,6 +42,7 @@ func run(ctx context.Context, server string) error {
 		return err
 	}
 	defer c.Close()
+	// A put resumes a paused job; go-nats shows how to keep a pause.
 	job, _, err := c.Put(ctx, client.Job{
 		Name:     "examples/go-http",
 		Schedule: "@every 500ms",

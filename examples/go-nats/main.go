@@ -1,7 +1,7 @@
 // Command go-nats registers a job over NATS and receives its runs, in one program.
 //
 // A service would register its jobs at its start, as here: a put of a job that is there already changes it to this
-// definition, and a put that changes nothing but its version does no harm.
+// definition. See register for what such a put must not change.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	info, created, err := c.Put(ctx, client.Job{
+	info, err := register(ctx, c, client.Job{
 		Name:     "examples/go-nats",
 		Schedule: "@every 500ms",
 		Target:   client.Target{Kind: "nats", Subject: "examples.go-nats"},
@@ -49,7 +49,10 @@ func run(ctx context.Context, server string) error {
 	if err != nil {
 		return err // it says what is wrong with the job, and in which member
 	}
-	fmt.Printf("%s is on disk (created: %t), next run %s\n", info.Name, created, info.NextRunAt)
+	if info.Paused {
+		return fmt.Errorf("%s is paused and has no runs until it is resumed", info.Name)
+	}
+	fmt.Printf("%s is on disk, next run %s\n", info.Name, info.NextRunAt)
 
 	for range 3 {
 		msg, err := runs.NextMsg(10 * time.Second)
@@ -62,4 +65,20 @@ func run(ctx context.Context, server string) error {
 	// The example ends here. A service leaves its job, which goes on while the service is away.
 	_, err = c.Delete(ctx, info.Name)
 	return err
+}
+
+// register puts a job. A put without Paused resumes a job that an operator has paused, so register keeps the pause. If the
+// job was paused or resumed between the two requests, its version is another one, and register begins again.
+func register(ctx context.Context, c *client.Client, j client.Job) (client.JobInfo, error) {
+	for {
+		has, err := c.Get(ctx, j.Name)
+		if err != nil && !client.IsNotFound(err) {
+			return has, err
+		}
+		j.Paused = has.Paused
+		info, _, err := c.PutIfVersion(ctx, j, has.Version) // 0 means that there is no such job
+		if !client.IsConflict(err) {
+			return info, err
+		}
+	}
 }

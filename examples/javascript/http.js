@@ -49,6 +49,7 @@ const enough = once(hook, "enough", { signal: AbortSignal.timeout(15_000) });
 
 // A slash in a name may be written as it is; %2F is always right.
 const name = encodeURIComponent("examples/javascript-http");
+// A put resumes a paused job; nats.js shows how to keep a pause.
 await ask("PUT", `/api/v1/jobs/${name}`, {
   schedule: "@every 500ms",
   target: { kind: "http", url: `http://127.0.0.1:${hook.address().port}/hook` },

@@ -72,6 +72,7 @@ def main():
 
     # A slash in a name may be written as it is; %2F is always right.
     path = "/api/v1/jobs/" + urllib.parse.quote("examples/python-http", safe="")
+    # A put resumes a paused job; nats_text.py shows how to keep a pause.
     ask("PUT", path, {
         "schedule": "@every 500ms",
         "target": {"kind": "http", "url": f"http://127.0.0.1:{hook.server_port}/hook"},

@@ -32,8 +32,11 @@ class Connection:
     def subscribe(self, subject, number, group=""):
         self.send(f"SUB {subject} {group} {number}".encode())
 
-    def ask(self, verb, body):
-        """Return the reply of a verb: a request to carillon.v1.<tenant>.<verb> with one JSON object."""
+    def ask(self, verb, body, expected=None):
+        """Return the reply of a verb: a request to carillon.v1.<tenant>.<verb> with one JSON object.
+
+        A refusal ends the program, unless its code is the one expected.
+        """
         text = json.dumps(body).encode()
         self.send(f"PUB carillon.v1.default.{verb} {self.inbox} {len(text)}".encode() + b"\r\n" + text)
         while True:
@@ -44,7 +47,8 @@ class Connection:
             if not reply:
                 raise SystemExit("no server answers: " + headers.get("", "").strip())
             reply = json.loads(reply)
-            if error := reply.get("error"):
+            error = reply.get("error")
+            if error and error["code"] != expected:
                 raise SystemExit(f"{error['code']}: {error['message']}")
             return reply
 
@@ -81,18 +85,26 @@ def main():
     nats = Connection(os.environ.get("CARILLON_SERVER", "nats://127.0.0.1:4222"))
     # Workers of one queue group share the runs.
     nats.subscribe("examples.python", 2, "workers")
+    # A put without "paused" resumes a job that an operator has paused, so this one keeps the pause. If the job
+    # was paused or resumed between the two requests, "if_version" refuses the put; 0 means that there is no such job.
+    name = "examples/python-nats"
+    had = nats.ask("jobs.get", {"name": name}, expected="not_found").get("job", {})
     job = nats.ask("jobs.put", {
-        "name": "examples/python-nats",
+        "name": name,
         "schedule": "@every 500ms",
         "target": {"kind": "nats", "subject": "examples.python"},
         "payload": {"from": "python-nats"},
+        "paused": had.get("paused", False),
+        "if_version": had.get("version", 0),
     })["job"]
-    print(f"{job['name']} is on disk, next run {job['next_run_at']}")
+    if job["paused"]:
+        raise SystemExit(f"{name} is paused and has no runs until it is resumed")
+    print(f"{name} is on disk, next run {job['next_run_at']}")
     for _ in range(3):
         _, headers, body = nats.next()
         # The run id is the same for each attempt of a run: the key by which to do the work once.
         print("run", headers["Carillon-Run-Id"], body.decode())
-    nats.ask("jobs.delete", {"name": job["name"]})
+    nats.ask("jobs.delete", {"name": name})
     nats.close()
 
 
