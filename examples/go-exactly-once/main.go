@@ -55,7 +55,7 @@ func run(ctx context.Context, server string) error {
 		return err
 	}
 	// A full stream refuses new runs, which Carillon tries again. By default it would drop old ones, which no worker may
-	// have read yet.
+	// have read yet. In a cluster of NATS servers give stream and bucket Replicas: 3, or both end with the server that has them.
 	s, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: "EXAMPLES", Subjects: []string{subject}, Duplicates: 10 * time.Minute, MaxBytes: 64 << 20, Discard: jetstream.DiscardNew, MaxAge: unread,
 	})
@@ -80,8 +80,10 @@ func run(ctx context.Context, server string) error {
 	job, _, err := c.Put(ctx, client.Job{
 		Name:     "examples/go-exactly-once",
 		Schedule: "@every 300ms",
-		// The run has succeeded when the stream has acknowledged it, and is tried again until then.
+		// The run has succeeded when the stream has acknowledged it. Until then it is tried again, up to MaxAttempts times; then
+		// it is dead, and `carillon run retry` starts it again.
 		Target:  client.Target{Kind: "jetstream", Subject: subject},
+		Retry:   client.Retry{MaxAttempts: 100},
 		Payload: []byte(`{"from": "go-exactly-once"}`),
 	})
 	if err != nil {

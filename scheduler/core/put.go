@@ -118,6 +118,7 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	}
 	c.leaveBehind(p, r, next)
 	planned, before, hadEnded := next.cursor, r.cursor, r.flags.Is(job.FlagCompleted|job.FlagFailed)
+	staysPaused := r.flags.Is(job.FlagPaused) && p.Paused && !hadEnded
 	// leaveBehind has recorded the pause that ends if the schedule stays.
 	resumesAnew := r.flags.Is(job.FlagPaused) && !p.Paused && c.profiles.get(r.profile).Spec != p.Profile.Spec
 	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
@@ -140,7 +141,9 @@ func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	p.comes(first)
 	c.charge(c.tenantOf(r), r.id, p.size()-int64(p.Prior.Size))
 	c.indexLabels(r.id, p.Name, p.Prior.Labels, p.Labels)
-	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
+	if !staysPaused { // otherwise the note says who has paused the job, and why
+		c.out.Batch.DeleteJobRow(job.KindNote, r.id)
+	}
 	for i := range p.Withdrawn {
 		if l := &p.Withdrawn[i]; !l.Run.IsManual() && l.Attempt == 1 && l.Due > c.now {
 			p.comes(l.Run.At)
