@@ -134,7 +134,7 @@ func (k *Keeper) Reload() {
 
 // FileWarnings returns what only those who may know of the server's files should read: which file is not in force.
 func (k *Keeper) FileWarnings() []string {
-	if k == nil || !k.isBad.Load() {
+	if !k.IsFileBad() {
 		return nil
 	}
 	return []string{fmt.Sprintf("the bad file of rights is %s", k.path)}
@@ -159,6 +159,9 @@ func (k *Keeper) Refused() uint64 {
 	return k.refused.Load()
 }
 
+// IsFileBad reports whether the file that is there now is not in force. It returns false for a nil Keeper.
+func (k *Keeper) IsFileBad() bool { return k != nil && k.isBad.Load() }
+
 // InForce returns how many principals and tenants the file in force has, with the tenant default, and when it was read. It
 // returns zeros for a nil Keeper.
 func (k *Keeper) InForce() (principals, tenants int, readAt time.Time) {
@@ -173,7 +176,7 @@ func (k *Keeper) InForce() (principals, tenants int, readAt time.Time) {
 // which file nor why, because each caller with any role reads the warnings, and the reason names principals. It does not
 // wait for a read.
 func (k *Keeper) Warnings() []string {
-	if k == nil || !k.isBad.Load() {
+	if !k.IsFileBad() {
 		return nil
 	}
 	return []string{"the file of rights is bad, and the rights from before stay in force: the log and `carillon auth check` say why"}

@@ -131,7 +131,7 @@ func TestNoPrincipals(t *testing.T) {
 	}
 	write("tenants:\n")
 	k.Reload()
-	if k.Table().Principals() != 1 || k.Refused() != 1 || len(k.Warnings()) != 1 {
+	if k.Table().Principals() != 1 || k.Refused() != 1 || len(k.Warnings()) != 1 || !k.IsFileBad() {
 		t.Errorf("cut short while it is in force: %d principals, %d refused", k.Table().Principals(), k.Refused())
 	}
 }

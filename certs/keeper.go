@@ -51,6 +51,7 @@ type State struct {
 	CAEnds   time.Time // when the last of the authorities ends; zero without authorities
 	Reloads  uint64    // changed files that were used
 	Failures uint64    // changed files that were not
+	IsBad    bool      // the files that are there are not used
 }
 
 // Open reads the files. The error names the file and what is wrong with it. Certificates that have ended are logged and
@@ -203,5 +204,5 @@ func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 // State returns the readings for metrics.
 func (k *Keeper) State() State {
 	now := k.now.Load()
-	return State{Name: k.opts.Name, Ends: now.ends, CAEnds: now.rootsEnd, Reloads: k.reloads.Load(), Failures: k.failures.Load()}
+	return State{Name: k.opts.Name, Ends: now.ends, CAEnds: now.rootsEnd, Reloads: k.reloads.Load(), Failures: k.failures.Load(), IsBad: k.problem.Load() != nil}
 }

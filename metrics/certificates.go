@@ -12,6 +12,7 @@ var (
 	certificateEndsDesc     = prometheus.NewDesc("carillon_tls_ends_timestamp_seconds", "When the certificate of a listener ends (file cert), or the last of its authorities (file ca).", []string{"listener", "file"}, nil)
 	certificateReloadsDesc  = prometheus.NewDesc("carillon_tls_reloads_total", "Changed certificate files that came into use.", []string{"listener"}, nil)
 	certificateFailuresDesc = prometheus.NewDesc("carillon_tls_reload_failures_total", "Changed certificate files that could not be used, so that the old ones stayed in use.", []string{"listener"}, nil)
+	certificateIsBadDesc    = prometheus.NewDesc("carillon_tls_files_bad", "1 while the certificate files that are there cannot be used, so that the old ones are in use.", []string{"listener"}, nil)
 )
 
 // certificateCollector shows the certificates of the listeners.
@@ -19,7 +20,7 @@ type certificateCollector struct{ certificates func() []Certificate }
 
 // Describe implements [prometheus.Collector].
 func (c *certificateCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{certificateEndsDesc, certificateReloadsDesc, certificateFailuresDesc} {
+	for _, desc := range []*prometheus.Desc{certificateEndsDesc, certificateReloadsDesc, certificateFailuresDesc, certificateIsBadDesc} {
 		ch <- desc
 	}
 }
@@ -36,5 +37,6 @@ func (c *certificateCollector) Collect(ch chan<- prometheus.Metric) {
 		ends("ca", one.CAEnds)
 		ch <- prometheus.MustNewConstMetric(certificateReloadsDesc, prometheus.CounterValue, float64(one.Reloads), one.Listener)
 		ch <- prometheus.MustNewConstMetric(certificateFailuresDesc, prometheus.CounterValue, float64(one.Failures), one.Listener)
+		ch <- prometheus.MustNewConstMetric(certificateIsBadDesc, prometheus.GaugeValue, truth(one.IsBad), one.Listener)
 	}
 }

@@ -88,4 +88,5 @@ type Certificate struct {
 	Ends              time.Time // when its certificate ends
 	CAEnds            time.Time // when the last of its authorities ends; zero: it has none
 	Reloads, Failures uint64    // changed files that came into use, and that could not
+	IsBad             bool      // the files that are there are not in use
 }

@@ -14,6 +14,8 @@ type Rights interface {
 	Denied() (unknown, forbidden, logins uint64)
 	// Refused returns how often a changed file of rights was bad.
 	Refused() uint64
+	// IsFileBad reports whether the file that is there now is not in force.
+	IsFileBad() bool
 	// InForce returns how many principals and tenants the file in force has, and when it was read; the zero time without
 	// rights.
 	InForce() (principals, tenants int, readAt time.Time)
@@ -24,6 +26,7 @@ var (
 	authDeniedDesc = prometheus.NewDesc("carillon_auth_refused_total", "Requests that were refused since the start: without known credentials (unauthenticated), or for want of the right (forbidden); and connections to the embedded NATS server (nats_login).", []string{"reason"}, nil)
 	badFileDesc    = prometheus.NewDesc("carillon_auth_file_refused_total", "Times since the start that the changed file of rights was bad, so that the rights from before stayed in force.", nil, nil)
 
+	fileIsBadDesc  = prometheus.NewDesc("carillon_auth_file_bad", "1 while the file of rights that is there is bad, so that the rights from before are in force.", nil, nil)
 	principalsDesc = prometheus.NewDesc("carillon_auth_principals", "Principals in the file of rights that is in force.", nil, nil)
 	tenantsDesc    = prometheus.NewDesc("carillon_auth_tenants", "Tenants in the file of rights that is in force, with the tenant default.", nil, nil)
 	fileReadDesc   = prometheus.NewDesc("carillon_auth_file_read_timestamp_seconds", "Unix time when the file of rights that is in force was read.", nil, nil)
@@ -36,6 +39,7 @@ type rightsCollector struct{ rights Rights }
 func (c *rightsCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- authDeniedDesc
 	ch <- badFileDesc
+	ch <- fileIsBadDesc
 	ch <- principalsDesc
 	ch <- tenantsDesc
 	ch <- fileReadDesc
@@ -52,6 +56,7 @@ func (c *rightsCollector) Collect(ch chan<- prometheus.Metric) {
 	if readAt.IsZero() {
 		return
 	}
+	ch <- prometheus.MustNewConstMetric(fileIsBadDesc, prometheus.GaugeValue, truth(c.rights.IsFileBad()))
 	ch <- prometheus.MustNewConstMetric(principalsDesc, prometheus.GaugeValue, float64(principals))
 	ch <- prometheus.MustNewConstMetric(tenantsDesc, prometheus.GaugeValue, float64(tenants))
 	ch <- prometheus.MustNewConstMetric(fileReadDesc, prometheus.GaugeValue, float64(readAt.UnixMilli())/1000)

@@ -115,7 +115,7 @@ func (s *Server) aboutCertificates() func() []metrics.Certificate {
 	return func() (all []metrics.Certificate) {
 		for _, k := range keepers {
 			now := k.State()
-			all = append(all, metrics.Certificate{Listener: now.Name, Ends: now.Ends, CAEnds: now.CAEnds, Reloads: now.Reloads, Failures: now.Failures})
+			all = append(all, metrics.Certificate{Listener: now.Name, Ends: now.Ends, CAEnds: now.CAEnds, Reloads: now.Reloads, Failures: now.Failures, IsBad: now.IsBad})
 		}
 		return all
 	}
