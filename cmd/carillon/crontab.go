@@ -34,6 +34,7 @@ type crontabPlan struct {
 	system *bool  // whether there is a user column; nil: the path tells
 	// isThere reports whether the server has a job of a name with a target; nil: it is not asked.
 	isThere func(name string, target client.Target) bool
+	put     map[string]bool // names of the jobs that were read
 }
 
 // cronPayload is the payload of such a job: all that a worker needs to run the command as cron would. Its names are
@@ -127,17 +128,28 @@ func checkCrontabName(file string) error {
 // derived from the entry, so that a second import updates the job of the first.
 func (p *crontabPlan) job(e *crontab.Entry, names crontabNames) (client.Job, error) {
 	target, err := parseTarget(p.fillTarget(e, names.now.File()))
-	name, former := names.now.Next(e), names.former.Next(e)
+	name, former := names.now.Next(p.entryToName(e)), names.former.Next(e)
 	if err != nil {
 		return client.Job{}, err
 	}
 	if p.isThere != nil && name != former && !p.isThere(name, target) && p.isThere(former, target) {
 		name = former
 	}
+	p.put[name] = true
 	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, cmp.Or(e.User, p.user), e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
 	j := client.Job{Name: name, Schedule: e.Schedule, Timezone: e.Zone, Target: target, Payload: payload}
 	p.set(&j)
 	return j, err
+}
+
+// entryToName returns what the name of a job of a machine depends on: two users of it may have the same line in their crontabs.
+func (p *crontabPlan) entryToName(e *crontab.Entry) *crontab.Entry {
+	if !p.isOfMachine() || e.User != "" {
+		return e
+	}
+	named := *e
+	named.User = p.user
+	return &named
 }
 
 // placeholder matches {{name}} and the other placeholders of a target.

@@ -94,6 +94,9 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 		return usagef("no line with a job in %s; want lines such as '0 8 * * * command'", strings.Join(c.allFiles(), ", "))
 	}
 	c.note(con, stay.kept)
+	if err == nil && stay.client != nil {
+		err = plan.noteGone(ctx, con, stay.client, files)
+	}
 	return report.close(err)
 }
 
@@ -147,7 +150,7 @@ func (c *importCmd) allFiles() []string {
 
 // crontabs returns how the flags say that crontabs become jobs.
 func (c *importCmd) crontabs() *crontabPlan {
-	plan := &crontabPlan{target: c.Target, host: crontab.HostToken(c.Host), user: c.User, zone: c.Timezone, system: c.System, set: c.setJob}
+	plan := &crontabPlan{target: c.Target, host: crontab.HostToken(c.Host), user: c.User, zone: c.Timezone, system: c.System, set: c.setJob, put: make(map[string]bool)}
 	if plan.zone == "" {
 		plan.zone, c.isLocal = localZone(), true
 	}
