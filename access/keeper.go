@@ -125,7 +125,7 @@ func (k *Keeper) Reload() {
 	}
 	k.warnOpened(k.table.Load(), table)
 	k.table.Store(table)
-	k.rates.keep(table)
+	k.rates.keep(table, time.Now())
 	k.logger.Info("the file of rights was read", slog.String("path", k.path), slog.Int("principals", table.Principals()), slog.Int("tenants", table.Tenants()))
 	if k.changed != nil {
 		k.changed()

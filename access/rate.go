@@ -107,14 +107,16 @@ func (r *rates) bucketLocked(tenant string, perSecond float64, now time.Time) *b
 	return b
 }
 
-// keep drops the buckets of tenants that have no rate any more.
-func (r *rates) keep(t *Table) {
+// keep takes the rates of a new table, by which the buckets fill from now on. It drops those of tenants that have no rate any more.
+func (r *rates) keep(t *Table, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for tenant := range r.buckets {
-		if t.Tenant(tenant).Quota.Rate == 0 {
-			delete(r.buckets, tenant)
+		if perSecond := t.Tenant(tenant).Quota.Rate; perSecond > 0 {
+			r.bucketLocked(tenant, perSecond, now)
+			continue
 		}
+		delete(r.buckets, tenant)
 	}
 }
 

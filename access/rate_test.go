@@ -51,7 +51,28 @@ func TestRateOfABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = r.spend("b", 1, 1, now)
-	if r.keep(table); len(r.buckets) != 1 || r.buckets["b"] == nil {
+	if r.keep(table, now); len(r.buckets) != 1 || r.buckets["b"] == nil {
 		t.Errorf("%d buckets are left, want that of b", len(r.buckets))
+	}
+}
+
+// TestRaisedRate: a bucket fills by the new rate from the moment at which the file was read, also if no request comes meanwhile.
+func TestRaisedRate(t *testing.T) {
+	var r rates
+	now := time.Unix(1_700_000_000, 0)
+	_ = r.spend("a", 1, 1, now)
+	table, err := Parse([]byte("tenants: {a: {quota: {rate: 100/s}}}\nprincipals: []\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.keep(table, now)
+	now = now.Add(time.Second)
+	for i := range 100 {
+		if err := r.spend("a", 100, 1, now); err != nil {
+			t.Fatalf("request %d a second after the rate was raised: %v", i, err)
+		}
+	}
+	if r.spend("a", 100, 1, now) == nil {
+		t.Error("more than the requests of one second came at once")
 	}
 }
