@@ -32,8 +32,8 @@ type crontabPlan struct {
 	set    func(*client.Job)
 	zone   string // until a CRON_TZ says otherwise
 	system *bool  // whether there is a user column; nil: the path tells
-	// isThere reports whether the server has a job of a name with a target; nil: it is not asked.
-	isThere func(name string, target client.Target) bool
+	// isThere reports whether the server has a job of a name with a target, for a user; nil: it is not asked.
+	isThere func(name string, target client.Target, user string) bool
 	put     map[string]bool // names of the jobs that were read
 }
 
@@ -81,8 +81,8 @@ func (p *crontabPlan) isOfMachine() bool {
 	return slices.ContainsFunc(placeholder.FindAllStringSubmatch(p.target, -1), func(m []string) bool { return m[1] == "host" })
 }
 
-// crontabNames are the names of the jobs of a crontab, and those that they had before names were of machines: a job that is there under
-// its former name keeps it.
+// crontabNames are the names of the jobs of a crontab, and those that they had before names were of machines and of users: a job that
+// is there under its former name keeps it.
 type crontabNames struct{ now, former *crontab.Names }
 
 func (p *crontabPlan) names(file string) crontabNames {
@@ -132,19 +132,20 @@ func (p *crontabPlan) job(e *crontab.Entry, names crontabNames) (client.Job, err
 	if err != nil {
 		return client.Job{}, err
 	}
-	if p.isThere != nil && name != former && !p.isThere(name, target) && p.isThere(former, target) {
+	user := cmp.Or(e.User, p.user)
+	if p.isThere != nil && name != former && !p.isThere(name, target, user) && p.isThere(former, target, user) {
 		name = former
 	}
 	p.put[name] = true
-	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, cmp.Or(e.User, p.user), e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
+	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, user, e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
 	j := client.Job{Name: name, Schedule: e.Schedule, Timezone: e.Zone, Target: target, Payload: payload}
 	p.set(&j)
 	return j, err
 }
 
-// entryToName returns what the name of a job of a machine depends on: two users of it may have the same line in their crontabs.
+// entryToName returns what the name of a job depends on: two users may have the same line in their crontabs.
 func (p *crontabPlan) entryToName(e *crontab.Entry) *crontab.Entry {
-	if !p.isOfMachine() || e.User != "" {
+	if e.User != "" {
 		return e
 	}
 	named := *e

@@ -61,12 +61,12 @@ func (p *pausedJobs) keeping(ctx context.Context, yield func(client.Job) bool) f
 	}
 }
 
-// isThere returns a function that reports whether the server has a job of a name with a target. A job that cannot be read counts as
+// isThere returns a function that reports whether the server has a job of a name with a target, for a user. A job that cannot be read counts as
 // missing; what is wrong is told by its registration.
-func (r *remote) isThere(ctx context.Context) func(string, client.Target) bool {
-	return func(name string, target client.Target) bool {
+func (r *remote) isThere(ctx context.Context) func(string, client.Target, string) bool {
+	return func(name string, target client.Target, user string) bool {
 		j, err := r.Client.Get(ctx, name)
-		return err == nil && j.Target.Kind == target.Kind && j.Target.Subject == target.Subject && j.Target.URL == target.URL
+		return err == nil && j.Target.Kind == target.Kind && j.Target.Subject == target.Subject && j.Target.URL == target.URL && userOf(&j) == user
 	}
 }
 
