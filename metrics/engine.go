@@ -60,7 +60,7 @@ var engineMetrics = []metric{
 	counter("runs_dismissed_total", "Dead runs that were dismissed since the start.", func(s *scheduler.Status) float64 { return float64(s.Dismissed) }),
 	gauge("runs_reporting", "Runs whose workers are to report.", func(s *scheduler.Status) float64 { return float64(s.Reporting) }),
 	counter("reports_stale_total", "Reports refused for their fence since the start.", func(s *scheduler.Status) float64 { return float64(s.Stale) }),
-	counter("attempts_retried_total", "Attempts after the first of a run since the start.", func(s *scheduler.Status) float64 { return float64(s.Retried) }),
+	counter("attempts_retried_total", "Attempts after the first of a run that were scheduled since the start.", func(s *scheduler.Status) float64 { return float64(s.Retried) }),
 	counter("attempts_failed_total", "Attempts that failed since the start.", func(s *scheduler.Status) float64 { return float64(s.Failed) }),
 	counter("launches_measured_total", "Launches whose lateness was measured since the start.", func(s *scheduler.Status) float64 { return float64(s.Lateness.Count) }),
 	gauge("notices_waiting", "Changes of runs that are still to be published.", func(s *scheduler.Status) float64 { return float64(s.Notices) }),

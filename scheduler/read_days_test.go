@@ -60,3 +60,23 @@ func TestListsHaveEveryDay(t *testing.T) {
 		t.Errorf("%d entries of the audit log, %v", len(audit.Entries), err)
 	}
 }
+
+// TestBackfillOfOldDays: a backfill of days that the history has no more knows the runs that an earlier one started there.
+func TestBackfillOfOldDays(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 25, 12, 0, 0, 0, time.UTC), Settings{HistoryDays: 1})
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
+	def.Schedule, def.Overlap, def.Paused = "0 3 * * *", job.OverlapAllow, true
+	s.propose(must(s.engine.prepare(&def)))
+	for i, want := range []BackfillResult{{Runs: 20}, {LeftOut: 20}, {Runs: 10, LeftOut: 20}} {
+		q := s.backfillRequest(0)
+		if q.From -= 20 * dayMillis; i == 2 {
+			q.From -= 10 * dayMillis
+		}
+		s.call(func() {
+			if done, err := s.engine.Backfill(context.Background(), q); err != nil || done.Runs != want.Runs || done.LeftOut != want.LeftOut {
+				t.Errorf("backfill %d: %+v, %v; want %+v", i, done, err, want)
+			}
+		})
+	}
+}

@@ -98,11 +98,16 @@ const ledgerRowsMax = 100_000
 // scanHistory calls fn for the finished runs of a job that were scheduled in [from, to), newest first, until fn
 // returns false or an error.
 func (e *Engine) scanHistory(id job.ID, from, to instant.Millis, fn func(run job.RunID, value []byte) (more bool, err error)) error {
+	newest := job.Day(to - 1)
+	days, err := e.daysOf(job.KindHistory, job.Day(max(from, 0)), newest)
+	if err != nil {
+		return err
+	}
 	more := true
-	for day := int64(job.Day(to - 1)); more && day >= int64(job.Day(max(from, 0))); day-- {
-		low := job.AppendHistoryDay(nil, uint32(day), id)
+	for _, day := range days {
+		low := job.AppendHistoryDay(nil, day, id)
 		high := job.PrefixEnd(low)
-		if day == int64(job.Day(to-1)) {
+		if day == newest {
 			low = job.AppendHistoryKey(nil, job.RunID{Job: id, At: to - 1, Seq: ^uint32(0)})
 		}
 		err := e.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
@@ -113,7 +118,7 @@ func (e *Engine) scanHistory(id job.ID, from, to instant.Millis, fn func(run job
 			more, err = fn(run, value)
 			return more, err
 		})
-		if err != nil {
+		if err != nil || !more {
 			return err
 		}
 	}
@@ -164,8 +169,7 @@ func (l *ledgerReader) fired(ticks []instant.Millis) (map[instant.Millis]bool, e
 	if err != nil {
 		return nil, err
 	}
-	oldest := instant.Of(l.engine.opts.Clock.Now()) - instant.Millis(l.engine.opts.Settings.HistoryDays+1)*dayMillis
-	return fired, l.engine.scanHistory(id, max(from, oldest), to, note)
+	return fired, l.engine.scanHistory(id, from, to, note)
 }
 
 // readDebts reads the debts of a job.

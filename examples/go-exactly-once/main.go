@@ -40,6 +40,9 @@ const (
 	runs    = 3
 	// unread is how long a run waits in the stream for a worker. Then it is lost.
 	unread = 24 * time.Hour
+	// idMax and payloadMax are what a run of Carillon never exceeds, in bytes. A larger message could have a result that the
+	// bucket does not take, and come again and again.
+	idMax, payloadMax = 128, 256 << 10
 	// again is how long after its result a run may still be published again, for example by a retry by hand.
 	again = 24 * time.Hour
 )
@@ -109,6 +112,10 @@ func run(ctx context.Context, server string) error {
 // handle writes the result of a run, unless it is there already, and acknowledges the message.
 func handle(ctx context.Context, results jetstream.KeyValue, msg jetstream.Msg) (first bool, err error) {
 	id := msg.Headers().Get("Carillon-Run-Id")
+	if len(id) > idMax || len(msg.Data()) > payloadMax {
+		log.Printf("dropped a message that is larger than a run of Carillon: %d bytes", len(msg.Data()))
+		return false, msg.TermWithReason("too large")
+	}
 	_, err = results.Create(ctx, id, work(msg.Data()))
 	switch {
 	case err == nil:
