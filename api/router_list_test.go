@@ -211,6 +211,36 @@ func TestRouterDeadRuns(t *testing.T) {
 	testkit.Until(t, "all are dismissed", func() bool { return c.ask("runs.dismiss_many", `{"limit":1000}`) == `{"dismissed":0,"more":false}` })
 }
 
+// TestRouterDeadRunsOfManyDays lists dead runs of many days in pages of many sizes: each is there once, newest first.
+func TestRouterDeadRunsOfManyDays(t *testing.T) {
+	c := startShards(t, 4, Options{}, 0)
+	const jobs, days = 12, 9
+	now := time.Now().UTC().Truncate(24 * time.Hour)
+	for i := range jobs {
+		body := apitest.JobWith("name", fmt.Sprintf(`"daily-%02d"`, i), "target", `{"kind":"nats","subject":"fail"}`, "retry", `{"max_attempts":1}`,
+			"schedule", fmt.Sprintf(`"%d 3 * * *"`, i), "overlap_policy", `"allow"`, "paused", `true`)
+		if got := c.ask("jobs.put", body); refusalIn(t, got) != nil {
+			t.Fatal(got)
+		}
+		asked := fmt.Sprintf(`{"name":"daily-%02d","from":%q,"to":%q}`, i, now.AddDate(0, 0, -days).Format(time.RFC3339), now.Format(time.RFC3339))
+		if got := c.ask("jobs.backfill", asked); refusalIn(t, got) != nil {
+			t.Fatal(got)
+		}
+	}
+	testkit.Until(t, "all are dead", func() bool { return len(c.dead(`"limit":1000`)) == jobs*days })
+	for _, limit := range []int{1, 5, 20, 50, 1000} {
+		runs, seen := c.dead(fmt.Sprintf(`"limit":%d`, limit)), map[string]bool{}
+		for i, run := range runs {
+			if seen[run.RunID] = true; i > 0 && run.ScheduledAt.After(runs[i-1].ScheduledAt.Time) {
+				t.Fatalf("limit %d: run %d of %s comes after one of %s", limit, i, run.ScheduledAt, runs[i-1].ScheduledAt)
+			}
+		}
+		if len(runs) != jobs*days || len(seen) != jobs*days {
+			t.Errorf("limit %d: %d runs, %d different, want %d", limit, len(runs), len(seen), jobs*days)
+		}
+	}
+}
+
 // TestRouterAudit reads the audit log in pages of many sizes while it grows: no entry that was there is missing or
 // twice, and the newest come first.
 func TestRouterAudit(t *testing.T) {

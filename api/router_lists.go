@@ -60,10 +60,10 @@ func (r *router) listRuns(ctx context.Context, v *Verb, q *Request) (Reply, erro
 	})
 }
 
-// sortOfRun returns the place of a dead run in the order of the engine, which is that of the keys of its rows.
+// sortOfRun returns the place of a dead run in the order of the engine.
 func sortOfRun(id string) (string, error) {
 	run, err := job.ParseRunID(id)
-	return string(job.AppendDeadKey(nil, 0, run)), err
+	return string(job.AppendDeadPlace(nil, run)), err
 }
 
 // listAudit merges the audit logs of the shards by the times of their entries. An entry is found by the number of its

@@ -33,7 +33,12 @@ func AppendDeadDay(b []byte, day uint32, tenant TenantHash) []byte {
 // the history, the scheduled time comes before the job: the list of a tenant's dead runs is in the order of time,
 // over all its jobs.
 func AppendDeadKey(b []byte, tenant TenantHash, r RunID) []byte {
-	b = AppendDeadDay(b, Day(r.At), tenant)
+	return AppendDeadPlace(AppendDeadDay(b, Day(r.At), tenant), r)
+}
+
+// AppendDeadPlace appends the place of a run in the list of dead runs of a tenant, of all days: newest scheduled time first. The key
+// of its row begins with the day, by which the buckets are sorted in the store, oldest first; a list goes through them the other way.
+func AppendDeadPlace(b []byte, r RunID) []byte {
 	b = binary.BigEndian.AppendUint64(b, ^uint64(r.At))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.Job))
 	return binary.BigEndian.AppendUint32(b, ^r.Seq)
