@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -83,6 +84,9 @@ func copiesText(n int) string {
 	return fmt.Sprintf("%d copies", n)
 }
 
+// ErrNoNode says that no node of a name is known.
+var ErrNoNode = errors.New("there is no node")
+
 // CanRemove returns an error that says why a node cannot be taken out: there is no such node, it is there, or it has the only
 // copy of a shard, or the only one that may be whole. It is a [BusyError] if another node that has the shard is there, and so is
 // about to lead it, or to follow; and if the node drains and is there, because it is to end, and is heard for a moment longer.
@@ -91,7 +95,7 @@ func CanRemove(nodes []Node, shards []Shard, node string) error {
 	n := p.nodes[node]
 	switch {
 	case n == nil:
-		return fmt.Errorf("there is no node %q; want one of %s", node, listOf(p.names))
+		return fmt.Errorf("%w %q; want one of %s", ErrNoNode, node, listOf(p.names))
 	case n.isThere() && n.Drains:
 		return busyf("node %s is there, or was a moment ago: stop its process, and ask again", node)
 	case n.isThere():

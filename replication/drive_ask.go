@@ -144,7 +144,7 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 	audited, entry := false, "" // the copy that goes by the newest entry
 	for range judgedMost {
 		var act func(context.Context) error
-		if from, act, err = h.placing(q); err != nil {
+		if from, act, err = h.placing(ctx, q); err != nil {
 			break
 		}
 		if !audited || entry != from {
@@ -166,7 +166,7 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 
 // placing judges an operator's request by what is known now, and returns what carries it out over just that. An act that returns
 // errLost has found something else, and this process knows it then.
-func (h *Host) placing(q *PlaceRequest) (from string, act func(context.Context) error, err error) {
+func (h *Host) placing(ctx context.Context, q *PlaceRequest) (from string, act func(context.Context) error, err error) {
 	now := h.opts.Boot()
 	if !h.hasHeardAll(now) {
 		return "", nil, apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0 and has just begun to listen, so it may not know all nodes, and has changed nothing; ask again in a few seconds", h.opts.Node)
@@ -187,7 +187,11 @@ func (h *Host) placing(q *PlaceRequest) (from string, act func(context.Context) 
 		return "", drain(false), nil
 	case PlaceRemove:
 		act = func(ctx context.Context) error { return h.remove(ctx, &o, q.Node) }
-		return "", act, refused("node", placement.CanRemove(o.nodes, o.placed(), q.Node))
+		err = placement.CanRemove(o.nodes, o.placed(), q.Node)
+		if errors.Is(err, placement.ErrNoNode) && h.opts.IsMember != nil && h.opts.IsMember(ctx, q.Node) {
+			err = nil // it is for NATS alone to forget it
+		}
+		return "", act, refused("node", err)
 	case PlaceMove:
 		if q.Shard == everywhere {
 			return "", nil, apierr.Errorf(apierr.InvalidField, "shard", "shard 0 is on every node, so no copy of it moves; a hand-over lets another node lead it")
@@ -241,6 +245,9 @@ func (h *Host) remove(ctx context.Context, o *outlook, node string) error {
 		}
 	}
 	h.forgetNode(node)
+	if h.opts.Removed != nil {
+		h.opts.Removed(node)
+	}
 	return nil
 }
 

@@ -36,6 +36,11 @@ type Options struct {
 	// ReplicasWanted returns how many replicas the stream and the bucket should have now: [Node.Status] warns of fewer. Nil:
 	// Replicas.
 	ReplicasWanted func() int
+	// IsMember reports whether NATS counts the server of a node that this cluster does not know any more. Nil: it does not.
+	IsMember func(ctx context.Context, node string) bool
+	// Removed is called when an operator has taken a node out of the cluster, by the process that leads shard 0. It must not block.
+	// Nil: nobody is told.
+	Removed func(node string)
 	// StreamBytesMax is the size in bytes from which the stream drops its oldest messages, even if a node still
 	// needs them; 0 means 1 GiB. The node that needed them receives a checkpoint. A bound that refused new messages
 	// instead would stop the leader for the sake of a node that is away. NATS reserves this space.
