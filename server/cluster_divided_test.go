@@ -74,9 +74,11 @@ func TestNodeAloneBecomesFourShards(t *testing.T) {
 	testkit.Until(t, "b has a copy of each shard", func() bool { return len(b.held()) == troupeShards-1 })
 	p.levelInEach(a, b)
 	want := jobsOf(a)
-	if got := jobsOf(b); !slices.Equal(got, want) || slices.Contains(got, 1) || sumOf(got) != 60+troupeShards {
-		t.Errorf("b has %v jobs in its shards, a has %v", got, want)
+	if slices.Contains(want, 1) || sumOf(want) != 60+troupeShards {
+		t.Errorf("a has %v jobs in its shards", want)
 	}
+	// A copy that comes as a checkpoint is level before its rows are in memory.
+	testkit.Until(t, "b has the jobs of a", func() bool { return slices.Equal(jobsOf(b), want) })
 	p.close(a)
 	testkit.Until(t, "b leads all shards", func() bool { return len(b.leads()) == troupeShards })
 	p.eachShardFires(received)

@@ -81,7 +81,10 @@ func TestHangupLeavesNothing(t *testing.T) {
 				if r.URL.Path == "/healthz" { // by which the command connects
 					return
 				}
-				asked <- struct{}{}
+				select {
+				case asked <- struct{}{}:
+				default: // on a busy machine the command asks again
+				}
 				select {
 				case <-answer:
 				case <-r.Context().Done():

@@ -35,7 +35,7 @@ console.log(`${job.name} is on disk, next run ${job.next_run_at}`);
 const late = setTimeout(() => { throw new Error("the runs have not arrived"); }, 15_000); // a service waits for as long as it lives
 for await (const run of runs) {
   // The run id is the same for each attempt of a run: the key by which to do the work once.
-  console.log("run", run.headers.get("Carillon-Run-Id"), run.string());
+  console.log("run", run.headers?.get("Carillon-Run-Id"), run.string());
 }
 clearTimeout(late);
 

@@ -103,7 +103,7 @@ def main():
     for _ in range(3):
         _, headers, body = nats.next()
         # The run id is the same for each attempt of a run: the key by which to do the work once.
-        print("run", headers["Carillon-Run-Id"], body.decode())
+        print("run", headers.get("Carillon-Run-Id"), body.decode())
     nats.ask("jobs.delete", {"name": name})
     nats.close()
 
