@@ -46,17 +46,17 @@ func (b *Bus) ForgetMember(ctx context.Context, node string) error {
 	return nil
 }
 
-// IsMember reports whether JetStream counts the embedded server of a node, which may be gone. It is false with servers of your own, and
-// if JetStream does not answer before ctx ends.
-func (b *Bus) IsMember(ctx context.Context, node string) (is bool) {
+// IsMember reports whether JetStream counts the embedded server of a node, which may be gone. It is false with servers of your own. An
+// error means that JetStream has not answered before ctx ended.
+func (b *Bus) IsMember(ctx context.Context, node string) (is bool, err error) {
 	if b.embedded == nil || !b.opts.clustered() {
-		return false
+		return false, nil
 	}
-	_ = b.askSystem(ctx, func(nc *nats.Conn) (err error) {
+	err = b.askSystem(ctx, func(nc *nats.Conn) (err error) {
 		is, err = askForMember(ctx, nc, node)
 		return err
 	})
-	return is
+	return is, err
 }
 
 // askSystem lets ask use a connection in the system account, again and again until it returns nil or ctx ends: the subjects of that

@@ -40,8 +40,8 @@ func TestForgetMember(t *testing.T) {
 		t.Error("a server that is connected is forgotten")
 	}
 	for node, want := range map[string]bool{"a": true, "d": true, "nobody": false} {
-		if is := buses[1].IsMember(ctx, node); is != want {
-			t.Errorf("%s is a member: %t", node, is)
+		if is, err := buses[1].IsMember(t.Context(), node); is != want || err != nil {
+			t.Errorf("%s is a member: %t, %v", node, is, err)
 		}
 	}
 	gone.Close()
@@ -70,8 +70,8 @@ func TestForgetMember(t *testing.T) {
 			return nil
 		})
 	}
-	if a.IsMember(ctx, "d") {
-		t.Error("it is a member still")
+	if is, err := a.IsMember(ctx, "d"); is || err != nil {
+		t.Errorf("it is a member still: %t, %v", is, err)
 	}
 	if err := a.ForgetMember(ctx, "d"); err != nil {
 		t.Errorf("one that is no member: %v", err)

@@ -139,12 +139,16 @@ const judgedMost = 5
 // request is judged again when its entry is there, and whenever a key was not what it was judged by. A move of which another copy
 // goes then has another entry.
 func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from string, err error) {
+	isLeft, err := h.isLeftInNATS(ctx, q)
+	if err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	audited, entry := false, "" // the copy that goes by the newest entry
 	for range judgedMost {
 		var act func(context.Context) error
-		if from, act, err = h.placing(ctx, q); err != nil {
+		if from, act, err = h.placing(q, isLeft); err != nil {
 			break
 		}
 		if !audited || entry != from {
@@ -165,8 +169,8 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 }
 
 // placing judges an operator's request by what is known now, and returns what carries it out over just that. An act that returns
-// errLost has found something else, and this process knows it then.
-func (h *Host) placing(ctx context.Context, q *PlaceRequest) (from string, act func(context.Context) error, err error) {
+// errLost has found something else, and this process knows it then. isLeft says that NATS alone counts the node, see isLeftInNATS.
+func (h *Host) placing(q *PlaceRequest, isLeft bool) (from string, act func(context.Context) error, err error) {
 	now := h.opts.Boot()
 	if !h.hasHeardAll(now) {
 		return "", nil, apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0 and has just begun to listen, so it may not know all nodes, and has changed nothing; ask again in a few seconds", h.opts.Node)
@@ -187,9 +191,8 @@ func (h *Host) placing(ctx context.Context, q *PlaceRequest) (from string, act f
 		return "", drain(false), nil
 	case PlaceRemove:
 		act = func(ctx context.Context) error { return h.remove(ctx, &o, q.Node) }
-		err = placement.CanRemove(o.nodes, o.placed(), q.Node)
-		if errors.Is(err, placement.ErrNoNode) && h.opts.IsMember != nil && h.opts.IsMember(ctx, q.Node) {
-			err = nil // it is for NATS alone to forget it
+		if err = placement.CanRemove(o.nodes, o.placed(), q.Node); isLeft && errors.Is(err, placement.ErrNoNode) {
+			err = nil
 		}
 		return "", act, refused("node", err)
 	case PlaceMove:
@@ -200,6 +203,29 @@ func (h *Host) placing(ctx context.Context, q *PlaceRequest) (from string, act f
 		return m.From, func(ctx context.Context) error { return h.move(ctx, m, o.places[m.Shard]) }, refused("to", err)
 	}
 	return "", nil, apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
+}
+
+// memberTime bounds the question whether NATS counts a node.
+const memberTime = 8 * time.Second
+
+// isLeftInNATS reports whether a request is to remove a node that the cluster does not know any more and NATS still counts: it is for
+// NATS alone to forget it.
+func (h *Host) isLeftInNATS(ctx context.Context, q *PlaceRequest) (bool, error) {
+	if q.Verb != PlaceRemove || h.opts.IsMember == nil {
+		return false, nil
+	}
+	o := h.plan(h.heard(), h.opts.Boot())
+	unknown := placement.CanRemove(o.nodes, o.placed(), q.Node)
+	if !errors.Is(unknown, placement.ErrNoNode) {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, memberTime)
+	defer cancel()
+	is, err := h.opts.IsMember(ctx, q.Node)
+	if err != nil {
+		return false, apierr.Errorf(apierr.Unavailable, "node", "%s; and NATS does not say whether it counts one of this name; ask again", unknown)
+	}
+	return is, nil
 }
 
 // notWritten returns what an operator learns of an error: a refusal as it is, and of the bucket, that it did not answer.

@@ -86,7 +86,7 @@ func TestNodesThatJustCame(t *testing.T) {
 	}
 	drain := func(want apierr.Code, says string) {
 		t.Helper()
-		_, _, err := h.placing(t.Context(), &PlaceRequest{Verb: PlaceDrain, Node: "b"})
+		_, _, err := h.placing(&PlaceRequest{Verb: PlaceDrain, Node: "b"}, false)
 		if want == "" && err != nil || want != "" && (err == nil || apierr.From(err).Code != want || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%v; want %q, %q", err, want, says)
 		}

@@ -50,7 +50,7 @@ func TestFirstShardDoesNotMove(t *testing.T) {
 		now += steadyAfter / 4
 		beat()
 	}
-	_, _, err := h.placing(t.Context(), &PlaceRequest{Verb: PlaceMove, Shard: everywhere, To: "b"})
+	_, _, err := h.placing(&PlaceRequest{Verb: PlaceMove, Shard: everywhere, To: "b"}, false)
 	if refusal := apierr.From(err); err == nil || refusal.Code != apierr.InvalidField || refusal.Field != "shard" {
 		t.Errorf("the first shard moves: %v", err)
 	}
@@ -59,7 +59,7 @@ func TestFirstShardDoesNotMove(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := h.placing(t.Context(), &PlaceRequest{Verb: PlaceMove, Shard: 1, To: "b"}); err != nil {
+	if _, _, err := h.placing(&PlaceRequest{Verb: PlaceMove, Shard: 1, To: "b"}, false); err != nil {
 		t.Error(err)
 	}
 }
