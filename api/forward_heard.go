@@ -25,12 +25,12 @@ type Leaders interface {
 	// least, if it hears nothing more; zero times if it does not know.
 	ClockOf(shard uint32, process string) (now, until time.Time)
 	// MayHang reports whether a process that led a shard when it was heard last is not heard any more. It may hang, and take
-	// requests for whoever leads the shard.
+	// requests for the leader of the shard.
 	MayHang(shard uint32) bool
 }
 
 // askElsewhere has the leader of a shard in another process carry out a request. A request that came too late, as one does that meets a
-// hand-over, is sent again to whoever leads by then, until its time is over.
+// hand-over, is sent again to the leader of that moment, until its time is over.
 func (x *Executor) askElsewhere(ctx context.Context, shard uint32, v *Verb, q *Request) (Reply, error) {
 	for {
 		reply, err := x.askLeaderOf(ctx, shard, v, q)

@@ -10,7 +10,7 @@ import (
 
 // A service ends while its process lives on: a leader has handed over, or a copy begins to lead. Requests may be under way to it then.
 // If its subscriptions ended at once, the NATS server of the process would drop those, and their callers would wait until their
-// time is over. So the subscriptions linger, and refuse: nothing has changed, and the caller asks whoever leads now.
+// time is over. So the subscriptions linger, and refuse: nothing has changed, and the caller asks the present leader.
 //
 // Those that all leaders share, as a queue group, linger until another process is heard to lead. From then on the NATS server itself passes on
 // what was sent to this process: it knows the subscriptions of the new leader, because they were made before the beat that said so, and
@@ -31,7 +31,7 @@ const (
 // memory of an engine. Its methods are safe for concurrent use.
 type Lingering struct {
 	nc         *nats.Conn
-	isReplaced func() bool // another process is heard to lead; nil: nobody says so
+	isReplaced func() bool // another process is heard to lead; nil: no other process is heard
 
 	mu     sync.Mutex
 	began  time.Time    // zero: the service goes on

@@ -112,7 +112,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 }
 
 // NewForwarder returns a service for the time in which a node changes its part: it receives nothing over NATS, and its executor
-// passes every request on to whoever leads, or refuses it if nobody does before its time is over. The engine may have ended; it
+// passes every request on to the leader, or refuses it if there is none before its time is over. The engine may have ended; it
 // answers only who the caller is. Close ends the service.
 func NewForwarder(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	opts.Standby, opts.Whole = true, func() bool { return false }

@@ -13,15 +13,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// JetStream counts a server as a member as long as nobody takes it out, and keeps its replicas of streams there. A node that is gone
+// JetStream counts a server as a member until it is taken out, and keeps its replicas of streams there. A node that is gone
 // for good would be a missing vote for ever, and a missing replica: the next one that dies could stop everything. Only the system
 // account may take a server out, so this is asked through a server without JetStream, as in namesake.go.
 
 const (
 	// removeServer takes a server out of JetStream. The leader of the metadata answers when that is done.
 	removeServer = "$JS.API.SERVER.REMOVE"
-	// removeTime bounds a request to take a server out, and memberTime a question: as long as the server that asks has no route, it
-	// alone gets the question, and is silent.
+	// removeTime bounds a request to take a server out, and memberTime a question for the members. The latter is short, because a
+	// question gets no answer until the server that asks has a route to the others.
 	removeTime, memberTime = 2 * time.Second, 250 * time.Millisecond
 	systemAskEvery         = 50 * time.Millisecond // the pause before the next one
 	// notMemberCode is the code of the answer that there is no such member.

@@ -13,7 +13,7 @@ import (
 
 // The directory of the embedded server may have streams of tenants that the file of rights does not name any more: by a mistake in the
 // file, or for ever. In a cluster the server begins a stream only when it learns of it, at its start, and only if the account is there.
-// So the accounts of such tenants are made too. Nobody can connect to them, and when the file names the tenant again, its streams are
+// So the accounts of such tenants are made too. No client can connect to them, and when the file names the tenant again, its streams are
 // served.
 
 // leftBehind returns the tenants, other than those given, that have streams in the directory of an embedded server, sorted.

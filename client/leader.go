@@ -57,7 +57,7 @@ func (c *Client) shut() error {
 }
 
 // outsider returns the refusal of a request that only cluster admins may make, if the caller is none: where tenants have accounts of
-// their own, nobody answers it there. It returns nil for a cluster admin, for a caller whose rights the server does not know, and if
+// their own, no server answers it there. It returns nil for a cluster admin, for a caller whose rights the server does not know, and if
 // no server says who the caller is.
 func (c *Client) outsider(ctx context.Context, what string) error {
 	ctx, cancel := context.WithTimeout(ctx, outsiderTime)

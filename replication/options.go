@@ -36,11 +36,11 @@ type Options struct {
 	// ReplicasWanted returns how many replicas the stream and the bucket should have now: [Node.Status] warns of fewer. Nil:
 	// Replicas.
 	ReplicasWanted func() int
-	// IsMember reports whether NATS counts the server of a node that this cluster does not know any more, or that NATS does not say.
-	// Nil: it does not.
+	// IsMember reports whether NATS counts the server of a node that this cluster does not know any more. An error means that NATS
+	// does not say. Nil: NATS counts none.
 	IsMember func(ctx context.Context, node string) (bool, error)
 	// Removed is called when an operator has taken a node out of the cluster, by the process that leads shard 0. It must not block.
-	// Nil: nobody is told.
+	// Nil: the removal is reported to no one.
 	Removed func(node string)
 	// StreamBytesMax is the size in bytes from which the stream drops its oldest messages, even if a node still
 	// needs them; 0 means 1 GiB. The node that needed them receives a checkpoint. A bound that refused new messages

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// With embedded NATS servers a node that is taken out of the cluster is a member of NATS besides, and has replicas of the logs there.
-// So NATS is told to forget it, too.
+// With embedded NATS servers a node is a member of the cluster and of NATS. When an operator takes it out of the cluster, the process
+// that leads shard 0 takes it out of NATS too: see ForgetMember of package bus.
 
 const (
 	// forgetsMax bounds the nodes that wait to be forgotten.

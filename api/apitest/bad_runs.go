@@ -128,7 +128,7 @@ func badAudits() []BadRequest {
 	return []BadRequest{
 		bad("no such action", "audit.list", `{"action":"look"}`, wrong, "action"),
 		bad("audit of a bad name", "audit.list", `{"name":"a b"}`, client.CodeInvalidName, "name"),
-		bad("audit of a long name of somebody", "audit.list", `{"by":"`+strings.Repeat("x", 129)+`"}`, wrong, "by"),
+		bad("audit of a long name of a caller", "audit.list", `{"by":"`+strings.Repeat("x", 129)+`"}`, wrong, "by"),
 		bad("audit of an empty range", "audit.list", `{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"}`, wrong, "from"),
 		bad("no entries", "audit.list", `{"limit":0}`, wrong, "limit"),
 		bad("cursor of jobs for the audit log", "audit.list", `{"cursor":"$CURSOR"}`, wrong, "cursor"),

@@ -17,7 +17,7 @@ const (
 )
 
 // noteGone says which jobs an earlier import made of lines that a crontab does not have any more: they go on, as an import deletes
-// nothing. Who takes a line out of a crontab does not expect that.
+// nothing. An operator who takes a line out of a crontab does not expect that.
 func (p *crontabPlan) noteGone(ctx context.Context, con *console, c *client.Client, files []string) error {
 	for _, file := range files {
 		gone, err := p.gone(ctx, c, file)
