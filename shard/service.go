@@ -48,8 +48,11 @@ func (s *Shard) openService(standby bool) error {
 	if err != nil {
 		return err
 	}
-	s.lingering(standby).Load().End()
-	if last := s.replaceService(&service{Service: opened, standby: standby}); last != nil {
+	before := s.lingering(standby).Load()
+	last := s.replaceService(&service{Service: opened, standby: standby})
+	before.End()
+	s.lingering(standby).Load().End() // of last, if that had the same role
+	if last != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), last) })
 	}
 	s.ReviewAccounts() // the accounts may have changed before others could see the service

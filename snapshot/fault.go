@@ -38,8 +38,8 @@ type fault struct {
 	// stuck is closed when a goroutine inside Pebble has been parked or ended. Pebble can no longer be closed then.
 	stuck     chan struct{}
 	stuckOnce sync.Once
-	works     atomic.Int64 // calls of start under way
-	closing   atomic.Bool  // Pebble is being closed after damage, and may change the directory again
+	works     sync.WaitGroup // calls of start under way
+	closing   chan struct{}  // closed when Pebble is being closed after damage: the changes that wait may go on
 
 	mu      sync.Mutex // orders fail and arm
 	logger  *slog.Logger
@@ -48,7 +48,7 @@ type fault struct {
 
 // newFault returns a fault without a failure and without an owner to notify.
 func newFault(logger *slog.Logger) *fault {
-	return &fault{failed: make(chan struct{}), stuck: make(chan struct{}), logger: logger}
+	return &fault{failed: make(chan struct{}), stuck: make(chan struct{}), closing: make(chan struct{}), logger: logger}
 }
 
 // arm sets the function that is called at a failure from now on. If the store has already failed, arm
@@ -137,7 +137,7 @@ func (f *fault) start(work func() error) <-chan error {
 			if !returned {
 				err = f.err()
 			}
-			f.works.Add(-1)
+			f.works.Done()
 			done <- err
 		}()
 		err = work()
@@ -159,12 +159,14 @@ func (f *fault) endOnError(err error) error {
 }
 
 // mayChange returns nil if the store may still change its directory. After a failure it behaves as
-// endOnError does, unless Pebble is being closed after damage.
+// endOnError does. After damage that a read has found the change waits instead: it can go on if Pebble is closed.
 func (f *fault) mayChange() error {
-	if f.closing.Load() {
+	err := f.err()
+	if err != nil && f.opened.Load() && isDamage(err) {
+		<-f.closing
 		return nil
 	}
-	return f.endOnError(f.err())
+	return f.endOnError(err)
 }
 
 // halt records a failure and ends the calling goroutine, which is inside Pebble and must not continue.

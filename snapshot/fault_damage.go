@@ -15,16 +15,30 @@ func (f *fault) isStuck() bool {
 	}
 }
 
-// closeDamaged closes Pebble after a failure that is damage which a read has found, and reports whether it has. Such a failure
-// leaves Pebble itself in order, unless a change of the directory has met the failure and stands still, or work for our callers
-// is still inside. Pebble ends its log and removes what is obsolete; nothing is flushed.
+// isDamage reports whether a failure is damage that a read has found. It leaves Pebble itself in order.
+func isDamage(failure error) bool {
+	_, ok := errors.AsType[*DamageError](failure)
+	return ok
+}
+
+// closeDamaged closes Pebble after damage that a read has found, and reports whether it has. The changes of the directory that
+// have met the damage and wait, such as the removal of an obsolete file, go on, and so does the work for our callers that is still
+// inside. Pebble is not closed if the failure is another one, or if a goroutine inside Pebble gets stuck meanwhile, such as that
+// of a compaction which reads the damage. Nothing is flushed unless a flush was under way. It is called once, when no call is
+// inside the gate.
 func (f *fault) closeDamaged(closePebble func() error) bool {
-	if _, ok := errors.AsType[*DamageError](f.err()); !ok || f.works.Load() > 0 || f.isStuck() {
+	if !isDamage(f.err()) || f.isStuck() {
 		return false
 	}
-	f.closing.Store(true)
+	close(f.closing)
+	closed := make(chan struct{})
+	go func() {
+		f.works.Wait()
+		_ = closePebble() // the failure is the error of the store, whatever this one is
+		close(closed)
+	}()
 	select {
-	case <-f.start(closePebble): // the failure is the error of the store, whatever this one is
+	case <-closed:
 		return !f.isStuck()
 	case <-f.stuck:
 		return false

@@ -115,7 +115,7 @@ func (s *Store) restore(start job.Position) error {
 // Close flushes, so that the next Open has nothing to replay, and releases the directory. It waits for
 // calls that are inside the store, and must not be called from one; later calls get ErrClosed. After a
 // failure it returns ErrFailed, and the directory stays locked until the process ends, unless a read has found damage and
-// nothing else has happened. A second Close waits for the first and returns the same error.
+// nothing else has failed. A second Close waits for the first and returns the same error.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		<-s.gate.close()
