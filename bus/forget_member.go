@@ -36,7 +36,7 @@ func (b *Bus) ForgetMember(ctx context.Context, node string) error {
 	if b.embedded == nil || !b.opts.clustered() {
 		return nil
 	}
-	if b.routesTo(node) {
+	if b.IsConnected(node) {
 		return fmt.Errorf("the NATS server of node %s is connected", node)
 	}
 	err := b.askSystem(ctx, func(nc *nats.Conn) error { return askToForget(ctx, nc, node) })
@@ -46,7 +46,7 @@ func (b *Bus) ForgetMember(ctx context.Context, node string) error {
 	return nil
 }
 
-// IsMember reports whether JetStream counts the embedded server of a node, which may be gone. It is false with servers of your own. An
+// IsMember reports whether JetStream counts the embedded server of a node, which may be gone or connected. It is false with servers of your own. An
 // error means that JetStream has not answered before ctx ended.
 func (b *Bus) IsMember(ctx context.Context, node string) (is bool, err error) {
 	if b.embedded == nil || !b.opts.clustered() {
@@ -131,8 +131,12 @@ func askToForget(ctx context.Context, nc *nats.Conn, node string) error {
 	return nil
 }
 
-// routesTo reports whether the embedded server has a route to that of a node.
-func (b *Bus) routesTo(node string) bool {
+// IsConnected reports whether the embedded server has a route to that of a node, which may be a witness. It is false with servers of your
+// own.
+func (b *Bus) IsConnected(node string) bool {
+	if b.embedded == nil {
+		return false
+	}
 	if b.embedded.Name() == node {
 		return true
 	}

@@ -45,7 +45,7 @@ func TestForgetMember(t *testing.T) {
 		}
 	}
 	gone.Close()
-	testkit.Until(t, "the route is down", func() bool { return !a.routesTo("d") })
+	testkit.Until(t, "the route is down", func() bool { return !a.IsConnected("d") })
 	ctx, cancel = context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := a.ForgetMember(ctx, "d"); err != nil {

@@ -2,7 +2,8 @@ package client
 
 import "context"
 
-// PlaceRequest asks the leader of shard 0, in a cluster of several shards, to change which nodes hold copies of shards.
+// PlaceRequest asks the leader of shard 0 to change which nodes hold copies of shards. In a cluster of one shard, of which each node
+// has a copy, the only verb is [PlaceRemove].
 type PlaceRequest struct {
 	// Verb is one of [PlaceDrain], [PlaceKeep] and [PlaceRemove], with Node, or [PlaceMove], with Shard and To.
 	Verb  string `json:"verb"`
@@ -15,7 +16,7 @@ type PlaceRequest struct {
 const (
 	PlaceDrain  = "drain"  // the node is to lead nothing, and to hold no shard but the first
 	PlaceKeep   = "keep"   // a node that drains is to have its share again
-	PlaceRemove = "remove" // the node, which is gone, does not come back: other nodes get copies of what it held
+	PlaceRemove = "remove" // the node, which is gone, does not come back: other nodes get copies of what it held, and embedded NATS servers forget it
 	PlaceMove   = "move"   // the node To is to hold the shard
 )
 

@@ -89,14 +89,15 @@ var ErrNoNode = errors.New("there is no node")
 
 // CanRemove returns an error that says why a node cannot be taken out: there is no such node, it is there, or it has the only
 // copy of a shard, or the only one that may be whole. It is a [BusyError] if another node that has the shard is there, and so is
-// about to lead it, or to follow; and if the node drains and is there, because it is to end, and is heard for a moment longer.
+// about to lead it, or to follow; and if the node drains, or there are no shards that it could hold, and the node is there: it is
+// to end, and is heard for a moment longer.
 func CanRemove(nodes []Node, shards []Shard, node string) error {
 	p := newPlan(nodes, shards, 0)
 	n := p.nodes[node]
 	switch {
 	case n == nil:
 		return fmt.Errorf("%w %q; want one of %s", ErrNoNode, node, listOf(p.names))
-	case n.isThere() && n.Drains:
+	case n.isThere() && (n.Drains || len(shards) == 0):
 		return busyf("node %s is there, or was a moment ago: stop its process, and ask again", node)
 	case n.isThere():
 		return fmt.Errorf("node %s is there: drain it, and stop its process before it is removed", node)

@@ -71,14 +71,15 @@ func TestRefusalsThatPass(t *testing.T) {
 		{CanDrain(nodes, shards, 2, "b"), "node b cannot drain yet: shard 1 would have one copy, and is to have 2; other nodes have just come"},
 		{CanDrain([]Node{nodes[0], nodes[2]}, nil, 2, "a"), "node a cannot drain yet: the other nodes have just come"},
 		{CanRemove(nodes, shards, "gone"), "node gone may have the only whole copy of shard 3, because no other node leads it or could; ask again when one leads"},
-		{CanRemove([]Node{nodes[0], {Name: "d", Up: true, Drains: true}}, nil, "d"), "node d is there, or was a moment ago: stop its process, and ask again"},
+		{CanRemove([]Node{nodes[0], {Name: "d", Up: true, Drains: true}}, shards, "d"), "node d is there, or was a moment ago: stop its process, and ask again"},
+		{CanRemove(nodes, nil, "b"), "node b is there, or was a moment ago: stop its process, and ask again"},
 		{move(1, "new"), "node new has been there for a moment only"},
 		{move(2, "b"), "another move of shard 2 is under way: to node b"},
 		{move(2, "a"), "node a gives its copy of shard 2 up"},
 		{move(3, "a"), "shard 3 has no leader that answers"},
 		{move(4, "a"), "the place of shard 4 is not known yet"},
 	})
-	refusals(t, false, []refusal{{CanRemove(nodes, nil, "new"), "node new is there"}})
+	refusals(t, false, []refusal{{CanRemove(nodes, shards, "new"), "node new is there"}})
 }
 
 // TestMovesBesideAnother: a node that receives a copy, or gives one up, takes part in another move later.

@@ -15,7 +15,8 @@ import (
 	"github.com/carillon-io/carillon/placement"
 )
 
-// PlaceRequest is an operator's request about the places of shards. The leader of shard 0 answers it on [PlaceSubject].
+// PlaceRequest is an operator's request about the nodes, or about the places of shards. The leader of shard 0 answers it on
+// [PlaceSubject]. With one shard the only verb is remove.
 type PlaceRequest struct {
 	// Verb is drain or keep, with the member node: that node is to hold nothing, or again its share; remove, with node: the
 	// node does not come back; or move, with shard and to: the node "to" is to hold the shard, and to lead it.
@@ -60,7 +61,7 @@ const (
 // replyPlace is the value of the reply header that marks a PlaceReply.
 const replyPlace = "place"
 
-// PlaceSubject returns the subject on which the leader of shard 0 of several takes requests about the places of shards: a
+// PlaceSubject returns the subject on which the leader of shard 0 takes requests about the places of shards: a
 // [PlaceRequest] as JSON, which it answers with a [PlaceReply].
 func PlaceSubject(prefix string) string { return subjects{prefix: prefix}.place() }
 
@@ -171,11 +172,14 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 // placing judges an operator's request by what is known now, and returns what carries it out over just that. An act that returns
 // errLost has found something else, and this process knows it then. isLeft says that NATS alone counts the node, see isLeftInNATS.
 func (h *Host) placing(q *PlaceRequest, isLeft bool) (from string, act func(context.Context) error, err error) {
+	if h.opts.Shards == 1 && q.Verb != PlaceRemove {
+		return "", nil, apierr.Errorf(apierr.InvalidField, "verb", "the cluster has one shard, of which each node has a copy, so none moves; want %s, of a node that is gone", PlaceRemove)
+	}
 	now := h.opts.Boot()
 	if !h.hasHeardAll(now) {
 		return "", nil, apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0 and has just begun to listen, so it may not know all nodes, and has changed nothing; ask again in a few seconds", h.opts.Node)
 	}
-	o := h.plan(h.heard(), now)
+	o := h.outlook(now)
 	drain := func(drains bool) func(context.Context) error {
 		return func(ctx context.Context) error {
 			return h.places.putDrain(ctx, h.keys, q.Node, o.drains[q.Node], drains)
@@ -214,7 +218,7 @@ func (h *Host) isLeftInNATS(ctx context.Context, q *PlaceRequest) (bool, error) 
 	if q.Verb != PlaceRemove || h.opts.IsMember == nil {
 		return false, nil
 	}
-	o := h.plan(h.heard(), h.opts.Boot())
+	o := h.outlook(h.opts.Boot())
 	unknown := placement.CanRemove(o.nodes, o.placed(), q.Node)
 	if !errors.Is(unknown, placement.ErrNoNode) {
 		return false, nil
@@ -222,6 +226,9 @@ func (h *Host) isLeftInNATS(ctx context.Context, q *PlaceRequest) (bool, error) 
 	ctx, cancel := context.WithTimeout(ctx, memberTime)
 	defer cancel()
 	is, err := h.opts.IsMember(ctx, q.Node)
+	if refusal, isRefusal := errors.AsType[*apierr.Error](err); isRefusal {
+		return false, refusal
+	}
 	if err != nil {
 		return false, apierr.Errorf(apierr.Unavailable, "node", "%s; and NATS does not say whether it counts one of this name; ask again", unknown)
 	}

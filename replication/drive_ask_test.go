@@ -103,3 +103,43 @@ func TestNodesThatJustCame(t *testing.T) {
 	passes(steadyAfter)
 	drain("", "")
 }
+
+// TestRemoveFromOneShard: in a cluster of one shard a node is taken out that is silent, or that NATS alone knows, and nothing drains
+// or moves.
+func TestRemoveFromOneShard(t *testing.T) {
+	now := time.Minute
+	n := &Node{opts: Options{Node: "a", Shards: 1, Boot: func() time.Duration { return now }}, role: RoleLeader, peers: newPeers("a")}
+	h := NewHost(nil)
+	h.opts, h.places, h.members[everywhere] = n.opts, newPlaces("cluster", 1), &hosted{Node: n}
+	hear := func(nodes ...string) {
+		for _, name := range nodes {
+			n.peers.heard(beat{Node: name, Process: name, Role: RoleStandby}, now)
+		}
+	}
+	asked := func(verb, node string, isLeft bool, want apierr.Code, says string) {
+		t.Helper()
+		_, act, err := h.placing(&PlaceRequest{Verb: verb, Node: node}, isLeft)
+		if want == "" && (err != nil || act == nil) || want != "" && (err == nil || apierr.From(err).Code != want || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s %s: %v; want %q, %q", verb, node, err, want, says)
+		}
+		if err == nil && act(t.Context()) != nil {
+			t.Errorf("%s %s was not carried out", verb, node)
+		}
+	}
+	hear("a", "b", "c")
+	for _, verb := range []string{PlaceDrain, PlaceKeep, PlaceMove, "x"} {
+		asked(verb, "b", false, apierr.InvalidField, "the cluster has one shard, of which each node has a copy")
+	}
+	asked(PlaceRemove, "d", false, apierr.InvalidField, `there is no node "d"; want one of a, b, c`)
+	var removed []string
+	h.opts.Removed = func(node string) { removed = append(removed, node) }
+	asked(PlaceRemove, "b", false, apierr.Unavailable, "node b is there, or was a moment ago")
+	now += beatFresh
+	hear("a", "c")
+	asked(PlaceRemove, "b", false, "", "")
+	asked(PlaceRemove, "b", false, apierr.InvalidField, "there is no node")
+	asked(PlaceRemove, "d", true, "", "")
+	if fmt.Sprint(removed) != "[b d]" {
+		t.Errorf("%q were removed; want b and d", removed)
+	}
+}

@@ -18,7 +18,21 @@ type outlook struct {
 // placed returns the shards whose copies move.
 func (o *outlook) placed() []placement.Shard { return o.shards[everywhere+1:] }
 
-// plan returns the outlook at present. A node that a key names, and that is not heard, is one that is not up.
+// outlook returns the outlook at present by what this process has heard. With one shard it has the nodes alone: each has a copy.
+func (h *Host) outlook(now time.Duration) outlook {
+	if h.opts.Shards > 1 {
+		return h.plan(h.heard(), now)
+	}
+	var heard []heardNode
+	if m := h.member(everywhere); m != nil {
+		for _, p := range m.peers.all(now) {
+			heard = append(heard, heardNode{beat: hostBeat{Node: p.Node}, seen: p.seen})
+		}
+	}
+	return h.plan(heard, now)
+}
+
+// plan returns the outlook by what was heard. A node that a key names, and that is not heard, is one that is not up.
 func (h *Host) plan(heard []heardNode, now time.Duration) outlook {
 	o := outlook{places: h.places.all(), drains: h.places.allDrains()}
 	known := make(map[string]bool)

@@ -30,7 +30,7 @@ type Host struct {
 	keys     keys // those of the bucket
 	ties     ties
 	lease    *hostLease // nil with one shard
-	places   *places    // nil with one shard
+	places   *places    // of all shards but the first; empty with one shard
 	members  map[uint32]*hosted
 	nodes    map[string]heardNode    // of several shards: at most peersMost
 	ended    map[endedMember]leaving // of several shards: at most endedMost; see leaving
@@ -94,8 +94,8 @@ func (h *Host) adopt(ctx context.Context, n *Node, js jetstream.JetStream) (regi
 			return nil, err
 		}
 		h.bucket, h.keys = bucket, bucket
+		h.places = newPlaces(n.id.String(), o.Shards)
 		if o.Shards > 1 {
-			h.places = newPlaces(n.id.String(), o.Shards)
 			h.lease = newHostLease(&h.opts, n.id, bucket, h.places, h.warn)
 		}
 	}
@@ -147,9 +147,7 @@ func (h *Host) begin() error {
 		names.beat():                       h.hearBeat,
 		names.host(h.opts.Node, askHolder): h.answerHolder,
 		names.host(h.opts.Node, askYield):  h.answerYield,
-	}
-	if h.places != nil {
-		handlers[names.place()] = h.answerPlace
+		names.place():                      h.answerPlace,
 	}
 	for subject, handle := range handlers {
 		sub, err := desk.Subscribe(subject, handle)
@@ -166,13 +164,13 @@ func (h *Host) begin() error {
 	h.work.Go(func() { h.askAll(ctx) })
 	h.work.Go(func() { h.watchTwin(ctx) })
 	h.work.Go(func() { h.watchSettings(ctx) })
+	h.work.Go(func() { h.answerPlaces(ctx) })
 	if h.lease != nil {
 		h.work.Go(func() { h.lease.watchAll(ctx) })
 		h.work.Go(func() { h.lease.renewAll(ctx) })
 		h.work.Go(func() { h.watchPlaces(ctx) })
 		h.work.Go(func() { h.reviewAll(ctx) })
 		h.work.Go(func() { h.driveAll(ctx) })
-		h.work.Go(func() { h.answerPlaces(ctx) })
 	}
 	return nil
 }

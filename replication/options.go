@@ -36,8 +36,8 @@ type Options struct {
 	// ReplicasWanted returns how many replicas the stream and the bucket should have now: [Node.Status] warns of fewer. Nil:
 	// Replicas.
 	ReplicasWanted func() int
-	// IsMember reports whether NATS counts the server of a node that this cluster does not know any more. An error means that NATS
-	// does not say. Nil: NATS counts none.
+	// IsMember reports whether NATS counts the server of a node that this cluster does not know any more. An error of package
+	// apierr is what the operator learns; another one means that NATS does not say. Nil: NATS counts none.
 	IsMember func(ctx context.Context, node string) (bool, error)
 	// Removed is called when an operator has taken a node out of the cluster, by the process that leads shard 0. It must not block.
 	// Nil: the removal is reported to no one.

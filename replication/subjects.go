@@ -39,7 +39,7 @@ func (s subjects) node(name, what string) string {
 // handover returns the subject on which the leader accepts requests to let another node lead.
 func (s subjects) handover() string { return fmt.Sprintf("%s.cluster.%d.handover", s.prefix, s.shard) }
 
-// place returns the subject on which the node that drives the placement of several shards takes an operator's requests.
+// place returns the subject on which the leader of shard 0 takes an operator's requests about nodes and places.
 func (s subjects) place() string { return s.prefix + ".cluster.place" }
 
 // founder returns the subject on which the node answers that is about to found the cluster.

@@ -14,25 +14,44 @@ import (
 )
 
 // TestRemovedNodeLeavesNATS: a node with an embedded NATS server that is taken out of the cluster is no member of NATS any more, and
-// keeps no replica of a log, so that the next node may die.
+// keeps no replica of a log, so that the next node may die. So is a witness, which the cluster does not know.
 func TestRemovedNodeLeavesNATS(t *testing.T) {
+	t.Parallel()
+	t.Run("of one shard", func(t *testing.T) { removedNodeLeavesNATS(t, 1, false) })
+	t.Run("of two shards", func(t *testing.T) { removedNodeLeavesNATS(t, 2, false) })
+	t.Run("a witness", func(t *testing.T) { removedNodeLeavesNATS(t, 1, true) })
+}
+
+func removedNodeLeavesNATS(t *testing.T, shards int, isWitness bool) {
 	t.Parallel()
 	var log testkit.Buffer
 	nodes := nodeOptions(t, 4)
 	for i := range nodes {
-		nodes[i].Shards, nodes[i].Logger = 2, slog.New(slog.NewTextHandler(&log, nil))
+		nodes[i].Shards, nodes[i].Logger = shards, slog.New(slog.NewTextHandler(&log, nil))
 	}
+	nodes[3].Witness = isWitness
 	servers := startAll(t.Context(), t, nodes...)
-	if err := servers[3].Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	nc, err := servers[0].bus.Connect("test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clienttest.New(t, nc, client.Options{})
-	testkit.Until(t, "d is removed", func() bool {
+	place := func() error {
 		_, err := c.Place(t.Context(), client.PlaceRequest{Verb: client.PlaceRemove, Node: "d"})
+		return err
+	}
+	testkit.Until(t, "d is refused, because it is there", func() bool {
+		err := place()
+		if err == nil {
+			t.Fatal("d was removed")
+		}
+		return strings.Contains(err.Error(), "node d is ")
+	})
+	if err := servers[3].Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "d is removed", func() bool {
+		err := place()
 		return err == nil || strings.Contains(err.Error(), "there is no node") && !client.IsUnavailable(err)
 	})
 	t.Cleanup(func() { t.Log(log.String()) })
@@ -51,6 +70,6 @@ func TestRemovedNodeLeavesNATS(t *testing.T) {
 				isWell = isWell && r.Name != "d" && !r.Offline && r.Current
 			}
 		}
-		return list.Err() == nil && names > 2 && isWell
+		return list.Err() == nil && names > shards && isWell
 	})
 }

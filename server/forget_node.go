@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // With embedded NATS servers a node is a member of the cluster and of NATS. When an operator takes it out of the cluster, the process
@@ -35,6 +37,15 @@ func (s *Server) forgetNodes() {
 			}
 		}
 	})
+}
+
+// isLeftInNATS reports whether NATS counts a node that the cluster does not know, and that is gone. A witness is no node of the cluster:
+// one that is connected is refused.
+func (s *Server) isLeftInNATS(ctx context.Context, node string) (bool, error) {
+	if s.bus.IsConnected(node) {
+		return false, apierr.Errorf(apierr.Unavailable, "node", "the NATS server of node %s is connected, or was a moment ago: stop its process, and ask again", node)
+	}
+	return s.bus.IsMember(ctx, node)
 }
 
 // nodeRemoved notes that a node was taken out of the cluster. It does not wait. NATS servers of your own are no nodes.

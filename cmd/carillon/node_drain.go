@@ -74,7 +74,7 @@ func (c *nodeDrainCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// nodeRemoveCmd takes a node out of a cluster of several shards.
+// nodeRemoveCmd takes a node out of a cluster.
 type nodeRemoveCmd struct {
 	Node string `arg:"" help:"Name of the node." complete:"@nodes"`
 	remoteFlags
@@ -83,7 +83,7 @@ type nodeRemoveCmd struct {
 
 // Help is what `carillon node remove --help` says besides the flags.
 func (*nodeRemoveCmd) Help() string {
-	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, and while a node that drains is still heard, as for a second after its end, it asks again, for up to --timeout.
+	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. With embedded NATS servers NATS forgets the node too, which would be a missing vote of NATS otherwise; the log of the node that leads says when it has. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, and while a node that drains, or one of a cluster of one shard, is still heard, as for a second after its end, it asks again, for up to --timeout.
 
 Examples:
 
@@ -103,12 +103,12 @@ func (c *nodeRemoveCmd) Run(ctx context.Context, con *console) error {
 	if c.isDocument() {
 		return c.print(con, nodeDone{Node: c.Node, Verb: client.PlaceRemove})
 	}
-	con.printf("node %s is out of the cluster; other nodes receive copies of what it held\n", c.Node)
+	con.printf("node %s is out of the cluster\n", c.Node)
 	return nil
 }
 
-// place asks for a change of the places of shards, within a time: again, while a node says that it may be taken later, as when
-// another change has to end before. Only a cluster of several shards has places.
+// place asks for a change of nodes or of the places of shards, within a time: again, while a node says that it may be taken later,
+// as when another change has to end before.
 func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -129,7 +129,7 @@ func (p placing) untilTaken(ctx context.Context, q client.PlaceRequest) error {
 	return untilTaken(ctx, func() error {
 		s, err := p.status(ctx)
 		if err == nil {
-			err = hasPlaces(&s)
+			err = hasPlaces(&s, q.Verb)
 		}
 		if err != nil {
 			return err
@@ -164,13 +164,16 @@ func isPlaced(s *client.Status, q client.PlaceRequest) bool {
 	return i < 0 // removed
 }
 
-// hasPlaces returns an error if the cluster has no places of shards, or no leader that could change them at the moment.
-func hasPlaces(s *client.Status) error {
+// hasPlaces returns an error if the cluster has no places of shards that the verb of a request could change, or no leader that
+// could change them at the moment.
+func hasPlaces(s *client.Status, verb string) error {
 	switch {
 	case s.Cluster == nil:
 		return errors.New("the server is not a node of a cluster")
+	case len(s.Shards) == 0 && verb == client.PlaceRemove:
+		return nil
 	case len(s.Shards) == 0:
-		return errors.New("the cluster has one shard, of which each node has a copy: a node is added by starting it, and removed by stopping it")
+		return errors.New("the cluster has one shard, of which each node has a copy: a node is added by starting it; when it has ended for good, 'carillon node remove' takes it out")
 	case !s.Shards[0].HasLeader:
 		return &client.Error{Code: client.CodeUnavailable, Message: "shard 0 has no leader that answers, and that one places the shards; nothing has changed, try again when it has one"}
 	}
