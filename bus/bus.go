@@ -126,7 +126,7 @@ func (b *Bus) Connect(name string) (*nats.Conn, error) {
 func (b *Bus) connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
 	options := append(b.options(name),
-		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			log := log
 			if sub != nil { // the subscription that lost messages, or is forbidden
@@ -172,7 +172,7 @@ func (b *Bus) Conns() []*nats.Conn { return slices.Clone(b.conns) }
 // connectQuietly does what Connect does, for requests that NATS may refuse: the errors of the connection are
 // not logged. It reconnects without end as well.
 func (b *Bus) connectQuietly(name string, more ...nats.Option) (*nats.Conn, error) {
-	options := append(b.options(name), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	options := append(b.options(name), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	nc, err := nats.Connect(b.url, append(options, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
@@ -198,10 +198,11 @@ const (
 
 // options returns the options that all connections share: addresses, credentials, and when to change the server. The
 // settings for several addresses and for a cluster come later in the list and overrule the earlier ones. A process
-// without a cluster keeps the client's slow pings: no other node waits for it.
+// without a cluster keeps the client's slow pings: no other node waits for it. A server that refuses the credentials for a
+// while, as when an operator rotates them, does not end a connection for good.
 func (b *Bus) options(name string) []nats.Option {
 	o := b.opts
-	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax)}
+	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort()}
 	if strings.Contains(o.URL, ",") {
 		options = append(options, nats.ReconnectWait(reconnectWaitSeveral), nats.ReconnectJitter(0, 0), nats.Timeout(dialTimeMaxSeveral))
 	}

@@ -24,7 +24,8 @@ type transport interface {
 
 // Connect returns a client with a connection of its own, which [Client.Close] closes. With a URL such as
 // nats://host:4222 or tls://host:4222, or several separated by commas, the client uses NATS, and natsOptions are those
-// of [nats.Connect]; [nats.UserCredentials] and [nats.NkeyOptionFromSeed] give credentials for NATS. With a URL such as
+// of [nats.Connect], which win over its own; [nats.UserCredentials] and [nats.NkeyOptionFromSeed] give credentials for NATS. A
+// connection that breaks is restored without end, also while the server refuses the credentials. With a URL such as
 // https://host:7272 it uses HTTP, and natsOptions are refused. Connect fails if no server answers within
 // [Options].Timeout, and over NATS with [CodeUnauthenticated] if the server refuses the credentials; over HTTP each
 // request is checked.
@@ -55,7 +56,7 @@ func connectNATS(url string, opts Options, more []nats.Option) (*nats.Conn, erro
 	if _, err := serverurl.ParseList(url); err != nil {
 		return nil, err
 	}
-	all := []nats.Option{nats.Timeout(opts.Timeout)}
+	all := []nats.Option{nats.Timeout(opts.Timeout), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort()}
 	if opts.TLS != nil {
 		all = append(all, nats.Secure(opts.TLS.Clone()))
 	}

@@ -114,8 +114,8 @@ func (e *Engine) judge(r core.Reap) core.ReapItem {
 }
 
 // overSince returns since when a completed job has been unchanged: the latest of its last change, including pauses
-// and resumes, and the ends of its last runs. If these are unknown, the time counts from the beginning of this
-// leadership, or from the day on which the history of its last tick was pruned, whichever came first: the runs ended
+// and resumes, and the ends of its last runs. If the end of its last tick is unknown, or a change of its schedule took that tick
+// away, the time counts from the beginning of this leadership, or from the day on which the history of its last tick was pruned, whichever came first: the runs ended
 // before both.
 func (e *Engine) overSince(rec *job.Record, timer job.Timer, led instant.Millis) (instant.Millis, error) {
 	note, err := e.readNote(rec.ID)
@@ -133,7 +133,7 @@ func (e *Engine) overSince(rec *job.Record, timer job.Timer, led instant.Millis)
 			return 0, err
 		}
 		if ok {
-			since, known = max(since, run.FinishedAt), known || !id.IsManual()
+			since, known = max(since, run.FinishedAt), known || !id.IsManual() && id.At >= timer.Cursor-1
 		}
 	}
 	if !known {

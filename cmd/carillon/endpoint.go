@@ -205,13 +205,13 @@ func (e *endpoint) connectHTTP(opts client.Options) (r *remote, err error) {
 }
 
 // natsOptions returns the servers and the options of a connection to NATS. Once connected, a connection that breaks is
-// restored without end, so that --watch and a long import survive a restart of NATS; the timeout of each request ends
-// the others.
+// restored without end, so that --watch, a worker and a long import survive a restart of NATS, and credentials that it refuses for a
+// while; the timeout of each request ends the others.
 func (e *endpoint) natsOptions(opts client.Options) (server string, options []nats.Option) {
 	name, _ := os.Hostname()
 	options = []nats.Option{
 		nats.Name("carillon command on " + name), nats.Timeout(cmp.Or(opts.Timeout, 15*time.Second)),
-		nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+		nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(200 * time.Millisecond),
 	}
 	if e.nats != nil {
 		more := e.nats.options()

@@ -121,21 +121,36 @@ func (c *Core) replanJob(s seat, r *hotRow) (moved bool) {
 		return false
 	}
 	c.unit(timerBytes + metaBytes)
-	if r.flags.Is(job.FlagFailed) {
-		c.out.Batch.DeleteJobRow(job.KindNote, r.id)
-	}
 	if ended {
-		r.version++ // so that a deletion of the completed job, if one is in progress, is refused
+		c.reopen(r)
 	}
-	if r.flags &^= job.FlagCompleted | job.FlagFailed; ok {
+	if ok {
 		r.cursor = next
 	} else {
-		r.flags |= job.FlagCompleted
-		r.cursor++ // past the last grid point, as for every completed job
+		c.complete(r)
 	}
 	c.arm(s, r)
 	c.writeTimer(r)
 	return true
+}
+
+// reopen lets a job go on that had completed or failed. A paused job keeps the note of its pause.
+func (c *Core) reopen(r *hotRow) {
+	r.version++ // so that a deletion of the completed job, if one is in progress, is refused
+	hasOther := r.flags.Is(job.FlagPaused) && !r.flags.Is(job.FlagFailed)
+	if r.flags &^= job.FlagCompleted | job.FlagFailed; !hasOther {
+		c.out.Batch.DeleteJobRow(job.KindNote, r.id)
+	}
+}
+
+// complete ends a job that its changed schedule leaves no tick. Its cursor is past the last grid point, as for every completed job. No
+// outcome says when that was, and its retention counts from then, so the note does. A paused job keeps that of its pause.
+func (c *Core) complete(r *hotRow) {
+	r.flags |= job.FlagCompleted
+	r.cursor++
+	if !r.flags.Is(job.FlagPaused) {
+		c.out.Batch.PutNote(r.id, job.Note{At: c.now})
+	}
 }
 
 // mayHaveMoved reports whether the tick at the cursor of a job may no longer exist, because the job does not follow a
@@ -178,8 +193,7 @@ func (c *Core) hasMoved(r *hotRow, p *profileEntry) bool {
 	case ok:
 		r.cursor = next
 	default:
-		r.flags |= job.FlagCompleted
-		r.cursor++
+		c.complete(r)
 	}
 	if r.cursor > c.now { // a pause that ended has left no missed ticks
 		r.marks &^= markResumed

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
 )
 
 // hourMillis is by how much the clock is set back here.
@@ -72,5 +73,27 @@ func TestPutAfterSetBack(t *testing.T) {
 		}
 		h.now += 251
 		h.step()
+	}
+}
+
+// TestSetBackBehindAPause: a job is resumed with ticks of its pause, and paused again in the same step, before they are decided. The clock
+// is set back before these ticks. A resume at that time finds none, so what is missed later was not missed by a pause.
+func TestSetBackBehindAPause(t *testing.T) {
+	h := newHerd(t)
+	p := h.put("default", "job", "* * * * *")
+	_, r := h.core.find(p.Hash)
+	change := func(resume bool) Proposal {
+		return &Pause{Tenant: "default", Name: "job", Hash: p.Hash, Resume: resume}
+	}
+	h.step(change(false))
+	h.now += 10 * 60_000
+	h.step(change(true), change(false))
+	if !r.marks.is(markResumed) || !r.flags.Is(job.FlagPaused) {
+		t.Fatalf("marks %b, flags %b; want the job paused, with ticks of its first pause to decide", r.marks, r.flags)
+	}
+	h.now -= hourMillis
+	h.step(change(true))
+	if r.marks.is(markResumed) {
+		t.Error("the job has ticks of its pause to decide, which are yet to come")
 	}
 }

@@ -69,8 +69,10 @@ func (r *hotRow) noteTick(at instant.Millis) {
 	}
 }
 
-// resume records that the job was paused until now, if it missed ticks by that.
+// resume records whether the job, which was paused until now, missed ticks by that. An earlier resume may have found some, and the clock
+// been set back since.
 func (r *hotRow) resume(now instant.Millis) {
+	r.marks &^= markResumed
 	if r.cursor <= now && !r.flags.Is(job.FlagCompleted|job.FlagFailed) {
 		r.marks |= markResumed
 	}
