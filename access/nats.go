@@ -78,17 +78,20 @@ func (t *Table) onlyPlace(w Who) (Place, error) {
 	return Place{tenants[0], w.RoleIn(tenants[0])}, nil
 }
 
-// Named returns the caller of a name that By returned, as a server has recognized it at the start of its connection; the
-// zero value if no principal has it any more.
-func (t *Table) Named(by string) Who {
+// Named returns the caller of a name that By returned, as a server has recognized it at the start of its connection. If no
+// principal has it, there is only a Refusal, which says so.
+func (t *Table) Named(by string) (w Who) {
 	means, name, _ := strings.Cut(by, ":")
 	switch means {
 	case "nkey":
-		return t.WhoseNKey(name)
+		w = t.WhoseNKey(name)
 	case "token":
-		return t.whoIs(t.byName[name], means)
+		w = t.whoIs(t.byName[name], means)
 	}
-	return Who{}
+	if w.Principal == nil && name != "" {
+		w.Refusal = fmt.Sprintf("the node that has to answer has no principal for %s in its file of rights, and the node that the client is connected to has or had one; give all nodes the same file (--auth)", by)
+	}
+	return w
 }
 
 // tenants returns the tenants in which a principal has a role, sorted, with AnyTenant as one of them.

@@ -64,6 +64,9 @@ func TestPlaceOf(t *testing.T) {
 		} else if want != "" {
 			t.Errorf("%q is nobody, want %q", by, want)
 		}
+		if by == "token:gone" && !strings.Contains(who.Refusal, "no principal for token:gone in its file of rights") {
+			t.Errorf("%q is refused with %q", by, who.Refusal)
+		}
 	}
 }
 

@@ -264,8 +264,9 @@ func (m *model) checkTurn(r *modelRun) {
 	}
 	overtakes := r.mode == "cancel_other" && (m.settings.cut || j.yielded >= r.due) // the log has still to say what it ended
 	for _, q := range j.waiting(m.now, r) {
-		isOver := q.mode == "skip" || q.mode == "buffer_one" || j.tookOver >= q.due // one that ends others has had its turn since then
-		skipped := overtakes || isOver && (m.settings.cut || j.yielded >= q.due)    // and the log has still to say so
+		isOver := q.mode == "skip" || q.mode == "buffer_one" || j.tookOver >= q.due                    // one that ends others has had its turn since then
+		isOver = isOver || slices.ContainsFunc(j.live, func(o *modelRun) bool { return m.ends(o, q) }) // or waits for a retried one, which it does not end
+		skipped := overtakes || isOver && (m.settings.cut || j.yielded >= q.due)                       // and the log has still to say so
 		if (!skipped || q.mode == "again") && q.isBefore(r) && m.stepLSN < q.fence {
 			m.fail("order", j, "run %s was launched before %s, which waits for longer", r.key, q.key)
 		}
