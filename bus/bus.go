@@ -125,12 +125,15 @@ func (b *Bus) Connect(name string) (*nats.Conn, error) {
 // connect makes a connection as Connect does, which the caller ends.
 func (b *Bus) connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
+	var said echoes
 	options := append(b.options(name),
 		nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			log := log
 			if sub != nil { // the subscription that lost messages, or is forbidden
 				log = log.With(slog.String("subject", sub.Subject))
+			} else if !said.isNew(err, time.Now()) {
+				return
 			}
 			log.Warn("NATS reports an error", slog.Any("error", err))
 		}),

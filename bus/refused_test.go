@@ -50,16 +50,22 @@ func TestRefusedForAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	reload("two")
-	testkit.Until(t, "the API is refused three times", func() bool {
-		refusals := 0
-		for line := range strings.Lines(log.String()) {
-			if strings.Contains(line, `connection="carillon api"`) && strings.Contains(strings.ToLower(line), "authorization violation") {
-				refusals++
-			}
+	tries := func() uint64 {
+		v, err := s.Varz(nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return refusals >= 3
+		return v.TotalConnections
+	}
+	before := tries()
+	reload("two")
+	testkit.Until(t, "the connections are refused again and again, and the status warns of it", func() bool {
+		warnings := b.Broken()
+		return tries() >= before+5*uint64(len(b.conns)+2) && len(warnings) == 1 && strings.Contains(strings.ToLower(warnings[0]), "is broken (nats: authorization violation)")
 	})
+	if n := strings.Count(strings.ToLower(log.String()), `connection="carillon api" error="nats: authorization violation"`); n != 1 {
+		t.Errorf("the refusal is logged %d times; want once", n)
+	}
 	reload("one")
 	testkit.Retry(t, "be connected again", func(ctx context.Context) error {
 		for _, nc := range b.conns {
@@ -69,4 +75,7 @@ func TestRefusedForAWhile(t *testing.T) {
 		}
 		return nil
 	})
+	if warnings := b.Broken(); len(warnings) > 0 {
+		t.Errorf("the status still warns of %q", warnings)
+	}
 }

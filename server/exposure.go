@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,7 +165,7 @@ func (s *Server) furtherWarnings() (warnings []string) {
 		}
 	}
 	if b := s.opened.Load(); b != nil {
-		warnings = append(warnings, b.Strangers()...)
+		warnings = slices.Concat(warnings, b.Strangers(), b.Broken())
 	}
 	if s.opts.Warnings != nil {
 		warnings = append(warnings, s.opts.Warnings()...)
