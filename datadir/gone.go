@@ -42,6 +42,26 @@ func (s *Shard) checkThere(shown string) error {
 	return checkParts(s.directory.dir, in, shown, func(part string) (bool, error) { return holds(filepath.Join(s.dir, part)) })
 }
 
+// CheckBeside returns a [*GoneError] if the shard to which a log belongs has lost a part, as a start would find: its log, or the store
+// beside it. It returns nil if logDir is not the log of a data directory, or if no file there shows that the shard has both parts. It
+// changes nothing.
+func CheckBeside(logDir string) error {
+	logDir, err := filepath.Abs(logDir)
+	if err != nil || filepath.Base(logDir) != LogName {
+		return err
+	}
+	shardDir := filepath.Dir(logDir)
+	dir, shard, ok := rootOfShard(shardDir)
+	if !ok || exists(filepath.Join(shardDir, JoiningName)) { // a start ends what JOINING says before it looks
+		return nil
+	}
+	parts, err := readParts(dir)
+	if err != nil || parts.version != partsVersion || !parts.has(shard) {
+		return nil // a version that is unknown refuses the file, see CheckFiles
+	}
+	return checkParts(dir, ShardDir("", shard), PartsName, func(part string) (bool, error) { return holds(filepath.Join(shardDir, part)) })
+}
+
 // checkParts returns a GoneError if a part is missing that dir must have, by what there reports about each part. in is
 // the directory, relative to dir, in which the parts are.
 func checkParts(dir, in, shown string, there func(part string) (bool, error)) error {

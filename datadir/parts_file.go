@@ -113,14 +113,10 @@ func shardsIn(dir string) (shards []uint32) {
 	return shards
 }
 
-// ShardsOf returns the shards that a data directory has, or has had by its file PARTS, in ascending order; none if it has no
-// directory of a shard. A directory without a log, which holds only what was put aside, counts only if PARTS has the shard. It
+// ShardsOf returns the shards that a data directory has, or has had by its file PARTS, in ascending order; none if it is of the older
+// layout, or no data directory. A directory without a log, which holds only what was put aside, counts only if PARTS has the shard. It
 // changes nothing.
 func ShardsOf(dir string) (shards []uint32, err error) {
-	there := shardsIn(dir)
-	if len(there) == 0 {
-		return nil, nil
-	}
 	parts, err := readParts(dir)
 	if err != nil {
 		return nil, err

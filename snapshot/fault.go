@@ -38,8 +38,9 @@ type fault struct {
 	// stuck is closed when a goroutine inside Pebble has been parked or ended. Pebble can no longer be closed then.
 	stuck     chan struct{}
 	stuckOnce sync.Once
-	works     sync.WaitGroup // calls of start under way
-	closing   chan struct{}  // closed when Pebble is being closed after damage: the changes that wait may go on
+	works     atomic.Int64  // calls of start under way
+	idle      chan struct{} // has an element when works may have fallen to 0
+	closing   chan struct{} // closed when Pebble is being closed after damage: the changes that wait may go on
 
 	mu      sync.Mutex // orders fail and arm
 	logger  *slog.Logger
@@ -48,7 +49,7 @@ type fault struct {
 
 // newFault returns a fault without a failure and without an owner to notify.
 func newFault(logger *slog.Logger) *fault {
-	return &fault{failed: make(chan struct{}), stuck: make(chan struct{}), closing: make(chan struct{}), logger: logger}
+	return &fault{failed: make(chan struct{}), stuck: make(chan struct{}), idle: make(chan struct{}, 1), closing: make(chan struct{}), logger: logger}
 }
 
 // arm sets the function that is called at a failure from now on. If the store has already failed, arm
@@ -137,7 +138,7 @@ func (f *fault) start(work func() error) <-chan error {
 			if !returned {
 				err = f.err()
 			}
-			f.works.Done()
+			f.worked()
 			done <- err
 		}()
 		err = work()

@@ -33,7 +33,7 @@ func (f *fault) closeDamaged(closePebble func() error) bool {
 	close(f.closing)
 	closed := make(chan struct{})
 	go func() {
-		f.works.Wait()
+		f.awaitIdle()
 		_ = closePebble() // the failure is the error of the store, whatever this one is
 		close(closed)
 	}()
@@ -42,5 +42,23 @@ func (f *fault) closeDamaged(closePebble func() error) bool {
 		return !f.isStuck()
 	case <-f.stuck:
 		return false
+	}
+}
+
+// worked counts the end of a call of start.
+func (f *fault) worked() {
+	if f.works.Add(-1) > 0 {
+		return
+	}
+	select {
+	case f.idle <- struct{}{}:
+	default: // there is an element already
+	}
+}
+
+// awaitIdle waits until no call of start is under way. No other begins meanwhile.
+func (f *fault) awaitIdle() {
+	for f.works.Load() > 0 {
+		<-f.idle
 	}
 }

@@ -20,7 +20,7 @@ type walVerifyCmd struct {
 
 // Help is what `carillon wal verify --help` says besides the flags.
 func (*walVerifyCmd) Help() string {
-	return `Every frame is checked against its checksum and against the hash of the frame before it. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable, and the store beside it, in a data directory, which commits it has applied: a log that has less is damaged, as a start will find. The store is read and not changed. If there is none, the log is judged alone, and the output says so; if it is damaged, so is the directory. The small files that a start reads, such as NODE and SHARD, are checked as a start checks them. Of a data directory with several shards each is checked; with -o json they are a list, shards, beside intact.
+	return `Every frame is checked against its checksum and against the hash of the frame before it. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable, and the store beside it, in a data directory, which commits it has applied: a log that has less is damaged, as a start will find. The store is read and not changed. If it is damaged, or gone although the file PARTS of the data directory shows that it was there, so is the directory; a log without a directory around it is judged alone, and the output says so. The small files that a start reads, such as NODE and SHARD, are checked as a start checks them. Of a data directory with several shards each is checked; with -o json they are a list, shards, beside intact.
 
 Bytes behind all of that which are no whole commit are a torn tail, as an interrupted write leaves it: no damage, and the next start cuts it off. What was acknowledged in the last seconds before a crash can look the same if it was damaged since.
 
@@ -49,6 +49,7 @@ type walReport struct {
 	Files     []walFile  `json:"files,omitzero"` // small files of the directory that cannot be used
 
 	storeDamaged bool
+	gone         error // a part of the shard is gone; nil if none is known to be
 }
 
 // walReports is the JSON of `wal verify` for a directory with several shards.
@@ -80,7 +81,7 @@ func (c *walVerifyCmd) Run(con *console) error {
 		return err
 	}
 	for _, dir := range logs {
-		report, damage := verifyLog(dir)
+		report, damage := verifyShard(dir, isSame(c.Dir, dir))
 		if report == nil {
 			return damage
 		}
@@ -110,15 +111,32 @@ func (c *walVerifyCmd) show(con *console, all *walReports) error {
 	return errors.Join(err, con.printWalDirectory(c.Dir, all))
 }
 
+// isSame reports whether two paths name one directory.
+func isSame(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }
+
+// verifyShard checks the log of a shard, as verifyLog does, and whether the shard still has both parts, unless the log alone is asked
+// for.
+func verifyShard(dir string, alone bool) (*walReport, error) {
+	gone := error(nil)
+	if !alone {
+		gone = datadir.CheckBeside(dir)
+	}
+	if _, err := os.Stat(dir); gone != nil && errors.Is(err, fs.ErrNotExist) {
+		report := newWalReport(dir, wal.Report{})
+		report.Damage = &walDamage{File: dir, Reason: "the directory is missing, and a log was here"}
+		report.Intact, report.gone = false, gone
+		return report, gone
+	}
+	report, err := verifyLog(dir)
+	if report != nil && gone != nil {
+		report.Intact, report.gone = false, gone
+	}
+	return report, errors.Join(err, gone)
+}
+
 // verifyLog checks a log and the store beside it. The error is the damage that the report describes; without a report, it is
 // why nothing could be checked.
 func verifyLog(dir string) (*walReport, error) {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		report := newWalReport(dir, wal.Report{})
-		report.Damage = &walDamage{File: dir, Reason: "the directory is missing, and a log was here"}
-		report.Intact = false
-		return report, fmt.Errorf("the log is damaged: %s is missing, and %s shows that it was here", dir, datadir.PartsName)
-	}
 	applied, unread := datadir.VerifyStoreBeside(dir)
 	found, err := wal.VerifyBeside(dir, applied)
 	report := newWalReport(dir, found)
@@ -179,6 +197,8 @@ func (c *console) printWalReport(r *walReport) error {
 		t.Row("verdict", "DAMAGED: "+r.Damage.Reason)
 	case r.Damage != nil:
 		t.Row("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
+	case r.gone != nil:
+		t.Row("verdict", "a start is REFUSED: "+r.gone.Error())
 	case r.storeDamaged:
 		t.Row("verdict", "the log is intact, and the store beside it is DAMAGED")
 	case refused != "":
