@@ -18,7 +18,8 @@ import (
 // account may take a server out, so this is asked through a server without JetStream, as in namesake.go.
 
 const (
-	// removeServer takes a server out of JetStream. The leader of the metadata answers when that is done.
+	// removeServer takes a server out of JetStream. The leader of the metadata answers before the other servers have agreed, so a
+	// question for the members follows.
 	removeServer = "$JS.API.SERVER.REMOVE"
 	// removeTime bounds a request to take a server out, and memberTime a question for the members. The latter is short, because a
 	// question gets no answer until the server that asks has a route to the others.
@@ -28,10 +29,14 @@ const (
 	notMemberCode = 10044
 )
 
-var errNoLeader = errors.New("JetStream has no leader")
+var (
+	errNoLeader    = errors.New("JetStream has no leader")
+	errStillMember = errors.New("JetStream still counts it")
+)
 
 // ForgetMember takes the embedded server of a node that is gone for good out of JetStream, whose streams then get replicas on other
-// servers. It returns nil if the server is no member, and with servers of your own. It tries until ctx ends.
+// servers. It returns nil when a majority of the servers has agreed, if the server is no member, and with servers of your own. It tries
+// until ctx ends.
 func (b *Bus) ForgetMember(ctx context.Context, node string) error {
 	if b.embedded == nil || !b.opts.clustered() {
 		return nil
@@ -39,7 +44,16 @@ func (b *Bus) ForgetMember(ctx context.Context, node string) error {
 	if b.IsConnected(node) {
 		return fmt.Errorf("the NATS server of node %s is connected", node)
 	}
-	err := b.askSystem(ctx, func(nc *nats.Conn) error { return askToForget(ctx, nc, node) })
+	err := b.askSystem(ctx, func(nc *nats.Conn) error {
+		if err := askToForget(ctx, nc, node); err != nil {
+			return err
+		}
+		is, err := askForMember(ctx, nc, node)
+		if is {
+			err = errStillMember
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("ask NATS to forget node %s: %w", node, err)
 	}

@@ -22,17 +22,19 @@ const (
 
 // PlaceReply answers a [PlaceRequest].
 type PlaceReply struct {
-	Node  string `json:"node"`            // that answers
-	From  string `json:"from,omitempty"`  // of a move: the node whose copy goes
-	Error string `json:"error,omitempty"` // why nothing changes; "" if it does
-	Code  Code   `json:"code,omitempty"`  // of the error
+	Node string `json:"node"`           // that answers
+	From string `json:"from,omitempty"` // of a move: the node whose copy goes
+	// Pending is, of a removal, what NATS has still to do before the next node may die; "" if nothing.
+	Pending string `json:"pending,omitempty"`
+	Error   string `json:"error,omitempty"` // why nothing changes; "" if it does
+	Code    Code   `json:"code,omitempty"`  // of the error
 }
 
 // replyPlace is the value of the reply header that marks a PlaceReply.
 const replyPlace = "place"
 
 // Place asks for a change of the places of shards. When it returns without an error, what was asked for is durable, and is
-// carried out afterwards: [Client.Status] shows how far it is. While shard 0 has no leader, no node answers, and Place returns
+// carried out afterwards: [Client.Status] shows how far it is. Embedded NATS servers have forgotten a node then that is removed. While shard 0 has no leader, no node answers, and Place returns
 // when ctx ends. A client of [NewLocal] returns an error, and so does one over HTTP.
 func (c *Client) Place(ctx context.Context, q PlaceRequest) (reply PlaceReply, err error) {
 	to := nodeCall{what: "a change of places", kind: replyPlace, shard: 0, subject: c.opts.Prefix + ".cluster.place"}

@@ -218,6 +218,20 @@ func (n *Node) publishDurable(at job.Position, gone bool) {
 	n.tells(b)
 }
 
+// tellGone publishes that another node has stopped, which cannot do so itself, so that no node lists it any more. It does nothing for a
+// node of which no beat is known.
+func (n *Node) tellGone(node string) {
+	b, known := n.peers.of(node)
+	if !known {
+		return
+	}
+	note, _ := json.Marshal(durableNote{
+		Version: durableVersion, Cluster: n.id.String(), Node: node, Process: b.Process, place: *placeOf(job.Position{LSN: b.LSN, Epoch: b.Epoch}),
+		Gone: true, Time: instant.Of(time.Now()),
+	})
+	n.tells(note)
+}
+
 // hearDurable records the note of a standby.
 func (n *Node) hearDurable(m *inbox.Request) {
 	var note durableNote

@@ -42,12 +42,15 @@ func (q *PlaceRequest) read(data []byte) error {
 	return nil
 }
 
-// PlaceReply answers a PlaceRequest once what it asks for is durable; it is carried out afterwards.
+// PlaceReply answers a PlaceRequest once what it asks for is durable; it is carried out afterwards. That of a removal comes when NATS has
+// forgotten the node.
 type PlaceReply struct {
-	Node  string `json:"node"`           // that answers
-	From  string `json:"from,omitempty"` // of a move: the node whose copy goes
-	Error string `json:"error,omitempty"`
-	Code  string `json:"code,omitempty"` // of the error, as the API has it
+	Node string `json:"node"`           // that answers
+	From string `json:"from,omitempty"` // of a move: the node whose copy goes
+	// Pending is, of a removal, what NATS has still to do before the next node may die; "" if nothing.
+	Pending string `json:"pending,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Code    string `json:"code,omitempty"` // of the error, as the API has it
 }
 
 // The verbs of a PlaceRequest.
@@ -77,11 +80,12 @@ func (h *Host) answerPlace(m *inbox.Request) {
 	select {
 	case h.asks <- m:
 	default:
-		h.replyPlace(m, "", apierr.Errorf(apierr.Unavailable, "", "%d requests wait already; ask again later", asksMost))
+		h.replyPlace(m, PlaceReply{}, apierr.Errorf(apierr.Unavailable, "", "%d requests wait already; ask again later", asksMost))
 	}
 }
 
-// answerPlaces answers the requests of operators, one at a time, until ctx ends. It does not wait for what they ask for.
+// answerPlaces answers the requests of operators, one at a time, until ctx ends. It does not wait for what they ask for, but for NATS to
+// forget a node.
 func (h *Host) answerPlaces(ctx context.Context) {
 	for {
 		select {
@@ -90,15 +94,15 @@ func (h *Host) answerPlaces(ctx context.Context) {
 		case m := <-h.asks:
 			var request PlaceRequest
 			if err := request.read(m.Data); err != nil {
-				h.replyPlace(m, "", err)
+				h.replyPlace(m, PlaceReply{}, err)
 				continue
 			}
 			if !h.awaitDrive(ctx) {
-				h.replyPlace(m, "", apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0, and its lease is not confirmed at the moment, so it has changed nothing; ask again", h.opts.Node))
+				h.replyPlace(m, PlaceReply{}, apierr.Errorf(apierr.Unavailable, "", "node %s leads shard 0, and its lease is not confirmed at the moment, so it has changed nothing; ask again", h.opts.Node))
 				continue
 			}
-			from, err := h.place(ctx, &request, m.Header.Get(byHeader))
-			h.replyPlace(m, from, err)
+			reply, err := h.place(ctx, &request, m.Header.Get(byHeader))
+			h.replyPlace(m, reply, err)
 		}
 	}
 }
@@ -123,9 +127,8 @@ func (h *Host) awaitDrive(ctx context.Context) bool {
 }
 
 // replyPlace answers a request of an operator.
-func (h *Host) replyPlace(m *inbox.Request, from string, err error) {
-	reply := PlaceReply{Node: h.opts.Node, From: from}
-	if err != nil {
+func (h *Host) replyPlace(m *inbox.Request, reply PlaceReply, err error) {
+	if reply.Node = h.opts.Node; err != nil {
 		reply.Error, reply.Code = err.Error(), string(apierr.From(err).Code)
 	}
 	respond(m, replyPlace, reply)
@@ -134,16 +137,28 @@ func (h *Host) replyPlace(m *inbox.Request, from string, err error) {
 // judgedMost bounds how often a request is judged, see [Host.place].
 const judgedMost = 5
 
-// place carries out an operator's request. Of a move it returns the node whose copy goes.
+// place carries out an operator's request. The reply says what came of it.
 //
 // The audit log needs time for the entry of the request, and the driver or another process may change the places meanwhile. So the
 // request is judged again when its entry is there, and whenever a key was not what it was judged by. A move of which another copy
 // goes then has another entry.
-func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from string, err error) {
+func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (reply PlaceReply, err error) {
 	isLeft, err := h.isLeftInNATS(ctx, q)
 	if err != nil {
-		return "", err
+		return reply, err
 	}
+	reply.From, err = h.change(ctx, q, by, isLeft)
+	if err == nil && q.Verb == PlaceRemove {
+		reply.Pending, err = h.forgetInNATS(ctx, q.Node)
+	}
+	if err == nil {
+		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
+	}
+	return reply, notWritten(err)
+}
+
+// change writes what an operator asks for, see place.
+func (h *Host) change(ctx context.Context, q *PlaceRequest, by string, isLeft bool) (from string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	audited, entry := false, "" // the copy that goes by the newest entry
@@ -163,10 +178,7 @@ func (h *Host) place(ctx context.Context, q *PlaceRequest, by string) (from stri
 			break
 		}
 	}
-	if err == nil {
-		h.opts.Logger.Info("an operator's request about the places of shards", slog.String("verb", q.Verb), slog.String("node", q.Node), slog.String("to", q.To))
-	}
-	return from, notWritten(err)
+	return from, err
 }
 
 // placing judges an operator's request by what is known now, and returns what carries it out over just that. An act that returns
@@ -209,32 +221,6 @@ func (h *Host) placing(q *PlaceRequest, isLeft bool) (from string, act func(cont
 	return "", nil, apierr.Errorf(apierr.InvalidField, "verb", "there is no verb %q; want %s, %s, %s or %s", q.Verb, PlaceDrain, PlaceKeep, PlaceRemove, PlaceMove)
 }
 
-// memberTime bounds the question whether NATS counts a node.
-const memberTime = 8 * time.Second
-
-// isLeftInNATS reports whether a request is to remove a node that the cluster does not know any more and NATS still counts: it is for
-// NATS alone to forget it.
-func (h *Host) isLeftInNATS(ctx context.Context, q *PlaceRequest) (bool, error) {
-	if q.Verb != PlaceRemove || h.opts.IsMember == nil {
-		return false, nil
-	}
-	o := h.outlook(h.opts.Boot())
-	unknown := placement.CanRemove(o.nodes, o.placed(), q.Node)
-	if !errors.Is(unknown, placement.ErrNoNode) {
-		return false, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, memberTime)
-	defer cancel()
-	is, err := h.opts.IsMember(ctx, q.Node)
-	if refusal, isRefusal := errors.AsType[*apierr.Error](err); isRefusal {
-		return false, refusal
-	}
-	if err != nil {
-		return false, apierr.Errorf(apierr.Unavailable, "node", "%s; and NATS does not say whether it counts one of this name; ask again", unknown)
-	}
-	return is, nil
-}
-
 // notWritten returns what an operator learns of an error: a refusal as it is, and of the bucket, that it did not answer.
 func notWritten(err error) error {
 	refusal, isRefusal := errors.AsType[*apierr.Error](err)
@@ -259,29 +245,6 @@ func refused(field string, err error) error {
 		return apierr.Errorf(apierr.Unavailable, field, "%s", err)
 	}
 	return apierr.Errorf(apierr.InvalidField, field, "%s", err)
-}
-
-// remove takes a node that is gone for good out of all places. A copy of a shard that it alone has is not given up.
-func (h *Host) remove(ctx context.Context, o *outlook, node string) error {
-	for _, s := range o.placed() {
-		at := o.places[s.Number]
-		if !at.value.has(node) {
-			continue
-		}
-		if err := h.places.put(ctx, h.keys, at, at.value.without(node)); err != nil {
-			return err
-		}
-	}
-	if at := o.drains[node]; at.value.Drains {
-		if err := h.places.putDrain(ctx, h.keys, node, at, false); err != nil {
-			return err
-		}
-	}
-	h.forgetNode(node)
-	if h.opts.Removed != nil {
-		h.opts.Removed(node)
-	}
-	return nil
 }
 
 // move lets a node hold a shard, whose place is still the one that was judged.

@@ -2,6 +2,8 @@ package replication
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,15 +133,35 @@ func TestRemoveFromOneShard(t *testing.T) {
 		asked(verb, "b", false, apierr.InvalidField, "the cluster has one shard, of which each node has a copy")
 	}
 	asked(PlaceRemove, "d", false, apierr.InvalidField, `there is no node "d"; want one of a, b, c`)
-	var removed []string
-	h.opts.Removed = func(node string) { removed = append(removed, node) }
+	told := make(map[string]durableNote)
+	n.tells = func(b []byte) {
+		var note durableNote
+		if json.Unmarshal(b, &note) == nil {
+			told[note.Node] = note
+		}
+	}
 	asked(PlaceRemove, "b", false, apierr.Unavailable, "node b is there, or was a moment ago")
 	now += beatFresh
 	hear("a", "c")
 	asked(PlaceRemove, "b", false, "", "")
 	asked(PlaceRemove, "b", false, apierr.InvalidField, "there is no node")
 	asked(PlaceRemove, "d", true, "", "")
-	if fmt.Sprint(removed) != "[b d]" {
-		t.Errorf("%q were removed; want b and d", removed)
+	if note := told["b"]; len(told) != 1 || !note.Gone || note.Process != "b" {
+		t.Errorf("the others are told %+v; want the end of b", told)
+	}
+}
+
+// TestRemovalThatNATSLacks: a removal succeeds when NATS has forgotten the node, and is asked for again until then.
+func TestRemovalThatNATSLacks(t *testing.T) {
+	h := NewHost(nil)
+	if _, err := h.forgetInNATS(t.Context(), "b"); err != nil {
+		t.Errorf("with servers of your own: %v", err)
+	}
+	for _, refusal := range []error{errors.New("JetStream has no leader"), nil} {
+		h.opts.Forget = func(context.Context, string) (string, error) { return "", refusal }
+		_, err := h.forgetInNATS(t.Context(), "b")
+		if refusal == nil && err != nil || refusal != nil && (apierr.From(err).Code != apierr.Unavailable || !strings.Contains(err.Error(), "JetStream has no leader); ask again")) {
+			t.Errorf("%v: %v", refusal, err)
+		}
 	}
 }

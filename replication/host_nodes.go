@@ -68,6 +68,9 @@ func (h *Host) forgetNode(name string) {
 	delete(h.nodes, name)
 	h.mu.Unlock()
 	for _, m := range h.all() {
+		if h.opts.Shards == 1 { // with several, no other node lists one that is silent and that no key names
+			m.tellGone(name)
+		}
 		m.peers.forget(name)
 	}
 }

@@ -39,9 +39,9 @@ type Options struct {
 	// IsMember reports whether NATS counts the server of a node that this cluster does not know any more. An error of package
 	// apierr is what the operator learns; another one means that NATS does not say. Nil: NATS counts none.
 	IsMember func(ctx context.Context, node string) (bool, error)
-	// Removed is called when an operator has taken a node out of the cluster, by the process that leads shard 0. It must not block.
-	// Nil: the removal is reported to no one.
-	Removed func(node string)
+	// Forget lets NATS forget the server of a node that an operator has taken out of the cluster, and returns when that is done, with
+	// what NATS has still to do; "" if nothing. The process that leads shard 0 calls it. Nil: NATS counts none.
+	Forget func(ctx context.Context, node string) (pending string, err error)
 	// StreamBytesMax is the size in bytes from which the stream drops its oldest messages, even if a node still
 	// needs them; 0 means 1 GiB. The node that needed them receives a checkpoint. A bound that refused new messages
 	// instead would stop the leader for the sake of a node that is away. NATS reserves this space.

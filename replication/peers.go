@@ -178,6 +178,14 @@ func (p *peers) fresh(node string, now time.Duration) (peer, bool) {
 	return b, known && now-b.seen < beatFresh
 }
 
+// of returns what is known of a node.
+func (p *peers) of(node string) (peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, known := p.byName[node]
+	return b, known
+}
+
 // all returns the nodes, sorted by name, and removes those that were silent for beatKept.
 func (p *peers) all(now time.Duration) []peer {
 	p.mu.Lock()

@@ -42,9 +42,6 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopWatch != nil {
 		s.stopWatch()
 	}
-	if s.stopForgets != nil {
-		s.stopForgets()
-	}
 	if s.stopPending != nil {
 		s.stopPending()
 	}

@@ -155,7 +155,7 @@ func (s *Server) clusterOptions(ctx context.Context) (*shard.Cluster, error) {
 		Local: o.Durability == DurabilityLocal, Replicas: replicas, Shards: o.Shards, StreamBytesMax: streamBytes(o.StreamBytesMax, o.Shards),
 		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Lease: o.lease, Discard: o.DiscardData,
 		Synced: s.around.Synced, ReplicasWanted: func() int { return max(replicas, s.around.Replicas()) }, Release: o.Version, Inboxes: s.inboxes, Logger: o.Logger, Host: replication.NewHost(o.Logger), SpreadEvery: o.SpreadEvery,
-		IsMember: s.isLeftInNATS, Removed: s.nodeRemoved,
+		IsMember: s.isLeftInNATS, Forget: s.forgetInNATS,
 		Copies: o.Copies, Weight: o.Weight, Zone: o.Zone, PlaceEvery: o.placeEvery,
 	}
 	r.Server, r.Leaders = s.bus.Seats()

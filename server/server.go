@@ -98,8 +98,6 @@ type Server struct {
 	stopUsage      context.CancelFunc // nil: what tenants use is not exchanged
 	stopSessionKey context.CancelFunc // nil: the key of the sessions is not shared by NATS
 	stopWatch      context.CancelFunc // nil: no watch of JetStream runs
-	stopForgets    context.CancelFunc // nil: no node can be removed
-	forgets        chan string        // nodes that NATS is to forget
 	stopPending    context.CancelFunc // nil: no watch of what clients do not read runs
 	stopAround     context.CancelFunc // nil: no watch of the surroundings runs
 	stopServers    context.CancelFunc // nil: no watch of the servers of the connections runs
@@ -163,8 +161,7 @@ func assemble(opts Options) (*Server, error) {
 		return nil, err
 	}
 	return &Server{
-		forgets: make(chan string, forgetsMax),
-		opts:    opts, inboxes: inboxes, readSecret: readSecret, nodeKey: sync.OnceValue(opts.forwardKey), process: replication.NewProcess(),
+		opts: opts, inboxes: inboxes, readSecret: readSecret, nodeKey: sync.OnceValue(opts.forwardKey), process: replication.NewProcess(),
 		shards: 1, ticks: scheduler.NewTicks(0), failed: make(chan error, 8), reread: make(chan struct{}, 1), closed: make(chan struct{}),
 	}, nil
 }

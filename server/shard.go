@@ -166,7 +166,6 @@ func (s *Server) newAnnouncer(ctx context.Context, origin string) (*dispatch.Ann
 // startShards lets the shards run, and returns when jobs fire and requests are answered.
 func (s *Server) startShards(ctx context.Context) error {
 	s.watchServers()
-	s.forgetNodes()
 	var roles sync.Map // by the number of the shard
 	err := s.atOnce(ctx, s.members(), func(ctx context.Context, m *member) error {
 		role, err := m.shard.Start(ctx)

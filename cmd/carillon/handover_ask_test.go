@@ -158,7 +158,7 @@ func TestAskingForPlaces(t *testing.T) {
 					asked++
 					return client.PlaceReply{}, c.replies[min(asked, len(c.replies))-1]
 				}}
-				if err := p.untilTaken(t.Context(), c.q); (err == nil) != c.done || asked != len(c.replies) {
+				if _, err := p.untilTaken(t.Context(), c.q); (err == nil) != c.done || asked != len(c.replies) {
 					t.Errorf("%v after %d requests", err, asked)
 				}
 			})

@@ -12,7 +12,7 @@ import (
 type nodeCmd struct {
 	List   nodeListCmd   `cmd:"" help:"List the nodes: which shards each leads, which it follows, and how far it is behind."`
 	Drain  nodeDrainCmd  `cmd:"" help:"Of several shards: let other nodes hold and lead what a node does, so that it can end."`
-	Remove nodeRemoveCmd `cmd:"" help:"Of several shards: take a node out that has ended and does not come back."`
+	Remove nodeRemoveCmd `cmd:"" help:"Take a node out that has ended and does not come back."`
 }
 
 // Help is what `carillon node --help` says besides the commands.

@@ -37,6 +37,8 @@ type nodeDone struct {
 	Verb string `json:"verb"` // drain, keep or remove
 	// TookMS is the time until a node that drains was empty; 0 if the command has not waited.
 	TookMS float64 `json:"took_ms,omitempty"`
+	// Pending is what NATS has still to do after a removal before the next node may die; "" if nothing.
+	Pending string `json:"pending,omitempty"`
 }
 
 // Run implements the command.
@@ -51,7 +53,7 @@ func (c *nodeDrainCmd) Run(ctx context.Context, con *console) error {
 		verb = client.PlaceKeep
 	}
 	begun := time.Now()
-	if err := r.place(ctx, time.Duration(c.Timeout), client.PlaceRequest{Verb: verb, Node: c.Node}); err != nil {
+	if _, err := r.place(ctx, time.Duration(c.Timeout), client.PlaceRequest{Verb: verb, Node: c.Node}); err != nil {
 		return err
 	}
 	done := nodeDone{Node: c.Node, Verb: verb}
@@ -83,7 +85,7 @@ type nodeRemoveCmd struct {
 
 // Help is what `carillon node remove --help` says besides the flags.
 func (*nodeRemoveCmd) Help() string {
-	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. With embedded NATS servers NATS forgets the node too, which would be a missing vote of NATS otherwise; the log of the node that leads says when it has. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, and while a node that drains, or one of a cluster of one shard, is still heard, as for a second after its end, it asks again, for up to --timeout.
+	return `For a node that has ended and does not come back: drained before, or lost. Other nodes receive copies of the shards that it held. With embedded NATS servers NATS forgets the node too, which would be a missing vote of NATS otherwise, and the command ends when it has; if it fails, ask again. It is refused if the node is there, and if it has the only copy of a shard, or the only one that may be whole. While another node is about to lead such a shard, and while a node that drains, or one of a cluster of one shard, is still heard, as for a second after its end, it asks again, for up to --timeout.
 
 Examples:
 
@@ -97,19 +99,23 @@ func (c *nodeRemoveCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	if err := r.place(ctx, time.Duration(c.Timeout), client.PlaceRequest{Verb: client.PlaceRemove, Node: c.Node}); err != nil {
+	reply, err := r.place(ctx, time.Duration(c.Timeout), client.PlaceRequest{Verb: client.PlaceRemove, Node: c.Node})
+	if err != nil {
 		return err
 	}
 	if c.isDocument() {
-		return c.print(con, nodeDone{Node: c.Node, Verb: client.PlaceRemove})
+		return c.print(con, nodeDone{Node: c.Node, Verb: client.PlaceRemove, Pending: reply.Pending})
 	}
 	con.printf("node %s is out of the cluster\n", c.Node)
+	if reply.Pending != "" {
+		con.notef("%s\n", reply.Pending)
+	}
 	return nil
 }
 
 // place asks for a change of nodes or of the places of shards, within a time: again, while a node says that it may be taken later,
 // as when another change has to end before.
-func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRequest) error {
+func (r *remote) place(ctx context.Context, most time.Duration, q client.PlaceRequest) (client.PlaceReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	return placing{r.Status, r.Place}.untilTaken(ctx, q)
@@ -124,9 +130,9 @@ type placing struct {
 // untilTaken asks until the leader of shard 0 takes the request. A request that was refused for the moment may have taken effect
 // all the same, or what it is for may have come about by itself meanwhile; so may a move since the status that it goes by. Then a
 // later refusal is that there is nothing to change, and is none.
-func (p placing) untilTaken(ctx context.Context, q client.PlaceRequest) error {
+func (p placing) untilTaken(ctx context.Context, q client.PlaceRequest) (reply client.PlaceReply, err error) {
 	again := q.Verb == client.PlaceMove
-	return untilTaken(ctx, func() error {
+	err = untilTaken(ctx, func() error {
 		s, err := p.status(ctx)
 		if err == nil {
 			err = hasPlaces(&s, q.Verb)
@@ -134,7 +140,7 @@ func (p placing) untilTaken(ctx context.Context, q client.PlaceRequest) error {
 		if err != nil {
 			return err
 		}
-		_, err = p.place(ctx, q)
+		reply, err = p.place(ctx, q)
 		if err == nil || isRefusedForNow(err) {
 			again = true
 			return err
@@ -144,6 +150,7 @@ func (p placing) untilTaken(ctx context.Context, q client.PlaceRequest) error {
 		}
 		return err
 	})
+	return reply, err
 }
 
 // isPlaced reports whether the status shows what a request about places is for.

@@ -43,7 +43,7 @@ func holds(row *client.ShardStatus, node string) bool {
 func (r *remote) bring(ctx context.Context, con *console, most time.Duration, row *client.ShardStatus, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	if err := r.place(ctx, most, client.PlaceRequest{Verb: client.PlaceMove, Shard: row.Shard, To: to}); err != nil {
+	if _, err := r.place(ctx, most, client.PlaceRequest{Verb: client.PlaceMove, Shard: row.Shard, To: to}); err != nil {
 		return err
 	}
 	con.notef("node %s receives a copy of shard %d\n", to, row.Shard)
