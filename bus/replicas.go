@@ -11,16 +11,16 @@ import (
 // replicasEvery is the time between two looks at the replicas of the streams.
 const replicasEvery = 250 * time.Millisecond
 
-// AwaitReplicas waits until each stream of Carillon's account has all its replicas, and they have what its leader has, as after a server
-// was taken out of JetStream and others take over its replicas. If that is not so when ctx ends, it returns what is lacking; "" if nothing
-// is. It does not see the streams of tenants, which are in accounts of their own.
-func (b *Bus) AwaitReplicas(ctx context.Context) (lacks string) {
+// AwaitReplicas waits, after the server of a node was taken out of JetStream, until each stream of Carillon's account has all its replicas
+// on others, and they have what its leader has. If that is not so when ctx ends, it returns what is lacking; "" if nothing is. It does not
+// see the streams of tenants, which are in accounts of their own.
+func (b *Bus) AwaitReplicas(ctx context.Context, without string) (lacks string) {
 	js, err := jetstream.New(b.api)
 	if err != nil {
 		return err.Error()
 	}
 	for {
-		now, err := lackingReplicas(ctx, js)
+		now, err := lackingReplicas(ctx, js, without)
 		if err == nil && now == "" {
 			return ""
 		}
@@ -38,13 +38,13 @@ func (b *Bus) AwaitReplicas(ctx context.Context) (lacks string) {
 	}
 }
 
-// lackingReplicas returns how many streams lack a replica, and which one is the first; "" if none does.
-func lackingReplicas(ctx context.Context, js jetstream.JetStream) (string, error) {
+// lackingReplicas returns how many streams lack a replica without a node, and which one is the first; "" if none does.
+func lackingReplicas(ctx context.Context, js jetstream.JetStream, without string) (string, error) {
 	list, lacking, first := js.ListStreams(ctx), 0, ""
 	for info := range list.Info() {
-		if want := info.Config.Replicas; inStep(info) < want {
+		if has, want := inStep(info, without), info.Config.Replicas; has < want {
 			if lacking++; first == "" {
-				first = fmt.Sprintf("%s has %d of %d replicas in step", info.Config.Name, inStep(info), want)
+				first = fmt.Sprintf("%s has %d of %d replicas in step", info.Config.Name, has, want)
 			}
 		}
 	}
@@ -57,16 +57,17 @@ func lackingReplicas(ctx context.Context, js jetstream.JetStream) (string, error
 	return fmt.Sprintf("%s, and %d other streams lack some", first, lacking-1), nil
 }
 
-// inStep returns how many replicas of a stream have all that it has.
-func inStep(info *jetstream.StreamInfo) (n int) {
+// inStep returns how many replicas of a stream have all that it has, without that of a node: a server that has just ended, and one of which
+// the leader of the stream has still to learn that it was taken out, count as being in step.
+func inStep(info *jetstream.StreamInfo, without string) (n int) {
 	switch {
 	case info.Cluster == nil:
 		return info.Config.Replicas // the server is alone
-	case info.Cluster.Leader != "":
+	case info.Cluster.Leader != "" && info.Cluster.Leader != without:
 		n = 1
 	}
 	for _, r := range info.Cluster.Replicas {
-		if r.Current && !r.Offline {
+		if r.Current && !r.Offline && r.Name != without {
 			n++
 		}
 	}

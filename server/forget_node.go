@@ -29,7 +29,7 @@ func (s *Server) forgetInNATS(ctx context.Context, node string) (pending string,
 		return "", err
 	}
 	s.opts.Logger.Info("NATS does not count a node that was removed, and gives its replicas to other servers", slog.String("node", node))
-	if lacks := s.bus.AwaitReplicas(ctx); lacks != "" {
+	if lacks := s.bus.AwaitReplicas(ctx, node); lacks != "" {
 		pending = "NATS has still to give its replicas to other servers, and until then the next death may stop the cluster: " + lacks
 		s.opts.Logger.Warn(pending, slog.String("node", node))
 	}
