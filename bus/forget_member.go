@@ -60,8 +60,8 @@ func (b *Bus) ForgetMember(ctx context.Context, node string) error {
 	return nil
 }
 
-// IsMember reports whether JetStream counts the embedded server of a node, which may be gone or connected. It is false with servers of your own. An
-// error means that JetStream has not answered before ctx ended.
+// IsMember reports whether JetStream counts the embedded server of a node, which may be gone or connected. It is false with servers of
+// your own. An error means that JetStream has not answered before ctx ended.
 func (b *Bus) IsMember(ctx context.Context, node string) (is bool, err error) {
 	if b.embedded == nil || !b.opts.clustered() {
 		return false, nil

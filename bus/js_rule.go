@@ -15,7 +15,7 @@ import (
 )
 
 // jsRule says which streams a tenant may have in its account, and where JetStream may publish there. A stream receives all
-// that is published on its subjects, whatever the rights of who made it, and acknowledges it in the place of whoever is
+// that is published on its subjects, whatever the rights of who made it, and acknowledges it in the place of the service that is
 // asked there; and what a stream or a consumer publishes has no rights at all. So the subjects of requests, their replies,
 // and those of NATS itself are none of them.
 type jsRule struct {

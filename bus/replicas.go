@@ -20,15 +20,13 @@ func (b *Bus) AwaitReplicas(ctx context.Context, without string) (lacks string) 
 		return err.Error()
 	}
 	for {
-		now, err := lackingReplicas(ctx, js, without)
-		if err == nil && now == "" {
+		switch now, err := lackingReplicas(ctx, js, without); {
+		case err == nil && now == "":
 			return ""
-		}
-		if lacks == "" || err == nil { // an error at the end of the time says less than what was found before
+		case err == nil:
 			lacks = now
-		}
-		if lacks == "" {
-			lacks = fmt.Sprintf("its streams could not be listed: %v", err)
+		case lacks == "": // an error at the end of the time says less than what was found before
+			lacks = fmt.Sprintf("the streams could not be listed: %v", err)
 		}
 		select {
 		case <-ctx.Done():

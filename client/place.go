@@ -34,8 +34,9 @@ type PlaceReply struct {
 const replyPlace = "place"
 
 // Place asks for a change of the places of shards. When it returns without an error, what was asked for is durable, and is
-// carried out afterwards: [Client.Status] shows how far it is. Embedded NATS servers have forgotten a node then that is removed. While shard 0 has no leader, no node answers, and Place returns
-// when ctx ends. A client of [NewLocal] returns an error, and so does one over HTTP.
+// carried out afterwards: [Client.Status] shows how far it is. When a removal returns so, embedded NATS servers have forgotten the
+// node. While shard 0 has no leader, no node answers, and Place returns when ctx ends. A client of [NewLocal] returns an error, and
+// so does one over HTTP.
 func (c *Client) Place(ctx context.Context, q PlaceRequest) (reply PlaceReply, err error) {
 	to := nodeCall{what: "a change of places", kind: replyPlace, shard: 0, subject: c.opts.Prefix + ".cluster.place"}
 	if err := c.askNode(ctx, to, q, &reply); err != nil {

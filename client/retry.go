@@ -109,7 +109,7 @@ func (c *Client) exchangeInDoubt(ctx context.Context, q call, reply any) (earlie
 // repeat sends a request whose first try got err again, until it has an answer. ctx ends at until. Its results are those of
 // exchangeInDoubt.
 func (c *Client) repeat(ctx context.Context, q call, until time.Time, err error, reply any) (earlier, _ error) {
-	doubts := 0 // tries that nobody has answered for certain
+	doubts := 0 // tries that no server has answered for certain
 	shut := 0   // tries in a row that were shut out
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
 		if !c.isShut(ctx, err) {

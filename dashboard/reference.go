@@ -19,7 +19,7 @@ import (
 const referencePath = "/docs"
 
 // reference is the page of the API, made from the OpenAPI document of the server. The document never changes while the
-// server runs, so the page is rendered once, whoever asks for it however often.
+// server runs, so the page is rendered once, for all readers.
 type reference struct {
 	content func() (template.HTML, error)
 }

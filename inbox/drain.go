@@ -24,7 +24,7 @@ const drainLook = 10 * time.Millisecond
 //
 // [nats.Subscription.Drain] does not end a subscription while the client reconnects: the client subscribes again then, with the
 // new connection, and forgets the subscription without a word to the server (nats.go 1.55, Conn.unsubscribe and checkDrained). The
-// server would go on to send messages, which nobody reads; of a queue group's messages a part would be lost for as long as the
+// server would go on to send messages, which are read no more; of a queue group's messages a part would be lost for as long as the
 // connection lasts. So Drain ends the subscription with each connection anew, and while there is none it lets the client forget it.
 func Drain(conn *nats.Conn, sub *nats.Subscription) error {
 	e := &ending{conn: conn, sub: sub}

@@ -1,7 +1,7 @@
 package job
 
 // PutDeleted keeps the cold row of a job beyond its deletion, because changes of its runs are still to be published. The
-// record is the row as the store has it, so that whoever deletes the job need not encode it again.
+// record is the row as the store has it, so that a caller that deletes the job need not encode it again.
 func (b *Batch) PutDeleted(id ID, record []byte) {
 	b.key = AppendJobKey(b.key[:0], KindDeleted, id)
 	b.value = append(append(b.value[:0], RowsVersionOfDeleted), record...)

@@ -56,7 +56,7 @@ func (i *Issuer) Departure(ctx context.Context, f Flow) (string, error) {
 }
 
 // Return ends a flow: it gives the issuer the code in the query of the return, and returns who has signed in. The state is
-// looked at first: the query of another flow, or of nobody's, is [ErrOtherFlow], and nothing of it is used. The other errors
+// looked at first: the query of another flow, or of none, is [ErrOtherFlow], and nothing of it is used. The other errors
 // are a [Refusal], a [*DeniedError] and an [*UnavailableError]; see [PublicText].
 func (i *Issuer) Return(ctx context.Context, f Flow, query url.Values) (Person, error) {
 	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(f.State)) != 1 || f.State == "" {

@@ -7,7 +7,7 @@ import (
 )
 
 // Each judgement here goes by what is known now. A request that can become right by itself is refused with a [BusyError]; any
-// other error stays until somebody asks for something else, or changes the cluster.
+// other error stays until an operator asks for something else, or changes the cluster.
 
 // BusyError says why a request about the places of shards cannot be carried out now, though it may be soon and by itself: another
 // move has to end before, a node has come a moment ago, or a shard is about to get a leader.

@@ -10,7 +10,7 @@ import (
 
 // heads is what a follower learns from the answers to its questions about when it had all commits. An answer names the leader's
 // newest commit at an instant after the question was sent, so the commits that were acknowledged before that instant of the
-// follower's own clock are not newer, however late the answer arrives. A beat does not prove that: nobody knows how old it is.
+// follower's own clock are not newer, however late the answer arrives. A beat does not prove that: how old it is cannot be known.
 //
 // Safe for concurrent use. The zero value knows nothing.
 type heads struct {

@@ -119,7 +119,7 @@ func (h *hostLease) holdAlone(ctx context.Context) (epoch uint64, err error) {
 		return h.value.Epoch, nil
 	}
 	if isHeld && now.Epoch <= h.value.Epoch && len(h.leading()) > 0 {
-		return 0, errStale // nobody has ended the epoch; if the bucket has gone back, the next renewal writes the key again
+		return 0, errStale // no node has ended the epoch; if the bucket has gone back, the next renewal writes the key again
 	}
 	next := nodeValue{
 		Cluster: h.cluster.String(), Node: h.opts.Node, Process: h.opts.Process, Shards: []shardGrant{},

@@ -213,7 +213,7 @@ func (n *Node) skipLost() error {
 // serve runs the engine as the leader, and hands over when an operator or the end of the process asks for that.
 // It is the loop of Run while the node leads: a hand-over blocks it for as long as the hand-over takes, while
 // renewals and beats go on. It sleeps until something happens; only a node that is to end, and still leads, looks again
-// by itself. The node says that it leads once its engine takes requests: whoever hears that sends them.
+// by itself. The node says that it leads once its engine takes requests: a node that hears that sends them.
 func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 	serving, stop := context.WithCancel(leading)
 	defer stop()
@@ -249,7 +249,7 @@ func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 			again.Reset(checkEvery)
 		}
 		if over {
-			n.wanted.end() // whoever asks meanwhile need not wait for the successor
+			n.wanted.end() // an operator who asks meanwhile need not wait for the successor
 			n.yield(ctx, &s)
 		}
 		if failure := (localError{}); over || errors.As(err, &failure) {

@@ -37,7 +37,7 @@ func (e *Engine) Settle(ctx context.Context) {
 
 // SettleSent waits until NATS has answered the attempts that are messages to it, until ctx ends, or until Serve has returned. It
 // answers within a round trip, so a caller can wait for that who cannot wait for targets. It returns how many attempts have no
-// answer: whoever leads next launches them again.
+// answer: the next leader launches them again.
 func (e *Engine) SettleSent(ctx context.Context) (unanswered int) {
 	e.awaitAnswers(ctx, func(_, sent int) bool { return sent <= 0 })
 	unanswered, _ = e.pad.Flying()

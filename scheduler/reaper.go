@@ -115,8 +115,8 @@ func (e *Engine) judge(r core.Reap) core.ReapItem {
 
 // overSince returns since when a completed job has been unchanged: the latest of its last change, including pauses
 // and resumes, and the ends of its last runs. If the end of its last tick is unknown, or a change of its schedule took that tick
-// away, the time counts from the beginning of this leadership, or from the day on which the history of its last tick was pruned, whichever came first: the runs ended
-// before both.
+// away, the time counts from the beginning of this leadership, or from the day on which the history of its last tick was pruned,
+// whichever came first: the runs ended before both.
 func (e *Engine) overSince(rec *job.Record, timer job.Timer, led instant.Millis) (instant.Millis, error) {
 	note, err := e.readNote(rec.ID)
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *Shard) ReviewAccounts() {
 	}
 }
 
-// beginPassing ends the present service, and waits for nothing: passOn does. From then on requests over HTTP go to whoever leads.
+// beginPassing ends the present service, and waits for nothing: passOn does. From then on requests over HTTP go to the leader.
 func (s *Shard) beginPassing() {
 	if service := s.replaceByForwarder(); service != nil {
 		s.closing.begin(func() { s.closeOne(context.Background(), service) })
@@ -92,7 +92,7 @@ func (s *Shard) beginPassing() {
 }
 
 // passOn ends the present service, and waits for those that were replaced, each for a bounded time. From then on requests over HTTP
-// go to whoever leads, until this node answers again.
+// go to the leader, until this node answers again.
 func (s *Shard) passOn(ctx context.Context) {
 	s.endService(ctx, s.replaceByForwarder())
 }

@@ -31,7 +31,7 @@ func (e *StateError) Error() string { return fmt.Sprintf("state directory %s: %v
 // Unwrap returns the cause.
 func (e *StateError) Unwrap() error { return e.Err }
 
-// openLocks makes the directory if it does not exist. It is for the worker alone: whoever can write there could keep jobs
+// openLocks makes the directory if it does not exist. It is for the worker alone: a user who can write there could keep jobs
 // from running. The error is a [*StateError].
 func openLocks(dir string) (*locks, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -130,6 +130,9 @@ func verifyShard(dir string, alone bool) (*walReport, error) {
 	report, err := verifyLog(dir)
 	if report != nil && gone != nil {
 		report.Intact, report.gone = false, gone
+		if report.Damage == nil {
+			report.Damage = &walDamage{File: filepath.Join(filepath.Dir(dir), datadir.StoreName), Reason: gone.Error()}
+		}
 	}
 	return report, errors.Join(err, gone)
 }
@@ -195,10 +198,10 @@ func (c *console) printWalReport(r *walReport) error {
 	switch refused := refusedBy(r.Files); {
 	case r.Damage != nil && r.Damage.File == r.Dir:
 		t.Row("verdict", "DAMAGED: "+r.Damage.Reason)
-	case r.Damage != nil:
-		t.Row("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
 	case r.gone != nil:
 		t.Row("verdict", "a start is REFUSED: "+r.gone.Error())
+	case r.Damage != nil:
+		t.Row("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
 	case r.storeDamaged:
 		t.Row("verdict", "the log is intact, and the store beside it is DAMAGED")
 	case refused != "":
